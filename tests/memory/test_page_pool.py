@@ -43,7 +43,7 @@ def test_a_page_is_not_returned_twice_nor_to_another_pool() -> None:
     pool, other = (PagePool(200, page_bytes=100, location_bytes=10) for _ in range(2))
     page = pool.allocate_page()
     other.allocate_page()
-    with pytest.raises(AssertionError, match="another pool's"):
+    with pytest.raises(AssertionError, match="belongs to another pool"):
         other.release_page(page)
     pool.release_page(page)
     with pytest.raises(AssertionError, match="in the pool already"):
@@ -92,3 +92,9 @@ def test_a_page_is_not_divided_into_locations_that_it_cannot_hold(wrong: int) ->
     with pytest.raises(ParameterError):
         pool.locations_per_page(wrong)
     assert pool.pages_in_use == 0
+
+
+def test_a_pool_shows_how_many_pages_are_in_use() -> None:
+    pool = PagePool(300, page_bytes=100, location_bytes=10)
+    pool.allocate_page()
+    assert repr(pool) == "<PagePool: 1 of 3 pages of 100 bytes in use>"

@@ -197,3 +197,11 @@ def test_the_bytes_behind_a_value_are_cleared_up_to_the_end_of_its_location() ->
     location = memory.allocate(b"secret", 0.0)
     memory.overwrite(location, b"s", 0.0)
     assert bytes(pool.region[:8]) == b"s" + b"\x00" * 7
+
+
+def test_a_memory_shows_its_kind_and_what_it_holds() -> None:
+    memory = NaiveMemory(PagePool(4096, location_bytes=8))
+    location = memory.allocate(b"a", 0.0)
+    memory.allocate(b"123456789", 0.0)
+    memory.release(location, 1.0)
+    assert repr(memory) == "<NaiveMemory: 3 locations of 8 bytes held, 1 dirty>"

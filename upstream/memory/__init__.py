@@ -1,11 +1,11 @@
 """Memory management: values as bytes in pages of one preallocated region.
 
 This is section 7 of the report. A :class:`PagePool` is the region. :class:`OnDemandMemory` keeps
-the values of the keys that wait in as few of its pages as it can; :class:`NaiveMemory`, which the
-report compares it to, gives nothing back. Both follow the protocol :class:`Memory`, hand out a
-:class:`Location` for each value, and measure their :class:`MemoryUsage`. A :class:`Codec` turns
-values into bytes. For windows, a :class:`BlockChain` keeps the tuples of a key in blocks of a page,
-each of which is one location of a memory.
+the values of the waiting keys in as few pages as possible. :class:`NaiveMemory`, which the report
+compares it to, never releases the location of a known key. Both follow the protocol
+:class:`Memory`, return a :class:`Location` for each value, and measure their :class:`MemoryUsage`.
+A :class:`Codec` turns values into bytes. For windows, a :class:`BlockChain` keeps the tuples of a
+key in blocks, each of which is one location of a memory.
 """
 
 from .block import Block

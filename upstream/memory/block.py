@@ -1,9 +1,9 @@
 """A block: one physically contiguous stretch of a window buffer's bytes.
 
-The report calls it a fixed-length contiguous zone, FLCZ (section 7.2). It adds to a location of
-the memory, which says in which page and where the block is, how far the block is filled and how
-far it is read, and its neighbours: aligned in the order of the list, the blocks of a key make up a
-zone that is virtually contiguous. :class:`BlockChain` keeps them.
+The report calls it a fixed-length contiguous zone, FLCZ (section 7.2). A block has a location of
+the memory, which is its page and its position there. It also has its neighbours in the chain, and
+says how far it is filled and read. In the order of the chain, the blocks of a key form a zone that
+is virtually contiguous. :class:`BlockChain` keeps them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from .location import Location
 
 
 class Block:
-    """Know where a block is, how much of it is filled, and what comes before and behind it.
+    """One block of a chain: where it is, how much of it is used, and which blocks are next to it.
 
-    Of two blocks of a chain, the one with the smaller number comes first; together with offsets,
-    numbers are the report's partial order `<'`. The numbers of blocks that are contiguous follow
-    each other; where blocks were released out of the middle, numbers are missing.
+    In a chain, the block with the smaller number comes first. With offsets, the numbers give the
+    report's partial order `<'`. Contiguous blocks have consecutive numbers; where blocks were
+    released from the middle of the chain, numbers are missing.
 
     >>> from upstream.memory import OnDemandMemory, PagePool
     >>> memory = OnDemandMemory(PagePool(4096), location_bytes=512)
@@ -28,13 +28,13 @@ class Block:
 
     def __init__(self, location: Location, *, number: int) -> None:
         self.location = location
-        """The enclosing page, and where in the region of the pool the block begins."""
+        """The page, and where the block begins in the region of the pool."""
         self.number = number
-        """Its place in the chain."""
+        """Its position in the chain."""
         self.dequeue_offset = 0
-        """Where the next record is read, if it begins in this block; from the block's start."""
+        """Where the next record is read if it begins in this block, from the block's start."""
         self.enqueue_offset = 0
-        """Where the next record is written, if there is room; from the block's start."""
+        """Where the next record is written if there is room, from the block's start."""
         self.previous: Block | None = None
         self.next: Block | None = None
 

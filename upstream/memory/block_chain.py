@@ -1,21 +1,21 @@
-"""A block chain: the tuples of one key, those of its enqueue buffer and of its dequeue buffer.
+"""A block chain: the tuples in the enqueue buffer and in the dequeue buffer of one key.
 
 This is the memory of the report's window buffer (section 7.2). The tuples are records in a
-:class:`ContiguousZone`, and four pointers, each a block and an offset in it, say which of them are
+:class:`ContiguousZone`. Four pointers, each a block and an offset in it, say which records are
 needed:
 
-* *DF* and *WE* are the ends of the dequeue buffer: where the next record is taken, and where the
-  window that was committed to ends so far.
-* *WS* and *ET* are the ends of the enqueue buffer: where the window that may be committed to next
-  starts, and where the next record is written. ET is where the zone ends.
+* *DF* and *WE* are the ends of the dequeue buffer. The next record is taken at DF, and the
+  committed window ends at WE so far.
+* *WS* and *ET* are the ends of the enqueue buffer. The window that may be committed next starts at
+  WS, and the next record is written at ET. The zone ends at ET.
 
-A record in both buffers is stored once, and moving it from one to the other moves pointers only.
-The buffers may overlap, either way around; WE is never behind ET. Where records between WE and WS
-are in neither buffer, whole blocks of them are released out of the middle of the chain.
+A record in both buffers is stored once, and only pointers move when it passes from one buffer to
+the other. The buffers may overlap in either direction, but WE is never after ET. Records between WE
+and WS are in neither buffer, and whole blocks of them are released from the middle of the chain.
 
-The report does not say what a pointer is while its buffer is empty. Here it is None then, and ET
-goes back to WE when the enqueue buffer becomes empty, so that what was dropped is written over and
-the committed window may grow in its place.
+The report does not define the pointers of an empty buffer. Here they are None, and ET moves back to
+WE when the enqueue buffer becomes empty. So dropped records are overwritten, and the committed
+window can grow in their place.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _NO_BLOCKS: Final = range(0)
 
 
 class BlockChain:
-    """Hold the records of one key in blocks of `memory`, each of its `location_bytes`.
+    """The records of one key, in blocks of `memory` that have `location_bytes` each.
 
-    `ticks` tells the memory the time. The three ways to append are O(bytes), and whoever appends
-    what finds no room sees a PagePoolFullError, or a ValueTooLargeError if there never will be
-    room; nothing has changed then. A block is released as soon as neither buffer needs it.
+    `ticks` returns the time for the accounting of the memory. The three methods that append are
+    O(bytes). Without room they raise PagePoolFullError, or ValueTooLargeError if there can never be
+    room, and then nothing has changed. A block is released as soon as neither buffer needs it.
 
     >>> from upstream.memory import OnDemandMemory, PagePool
     >>> memory = OnDemandMemory(PagePool(4096), location_bytes=32)
@@ -63,7 +63,7 @@ class BlockChain:
 
     def __init__(self, memory: Memory, ticks: Callable[[], float]) -> None:
         self._zone = ContiguousZone(memory, ticks)
-        # The offset of DF is the dequeue offset of its block, that of ET the enqueue offset.
+        # The offset of DF is the dequeue offset of its block. That of ET is the enqueue offset.
         self._df: Block | None = None
         self._we: Block | None = None
         self._we_offset = 0
@@ -76,15 +76,15 @@ class BlockChain:
 
     @property
     def block_count(self) -> int:
-        """How many blocks the records take."""
+        """How many blocks contain records."""
         return self._zone.block_count
 
     @property
     def spare_count(self) -> int:
-        """How many more blocks are held, dirty, since naive memory takes none back."""
+        """How many further blocks are held dirty, because naive memory does not release them."""
         return len(self._zone.spares)
 
-    # Records that come.
+    # Appending records.
 
     def append(self, time: float, data: bytes) -> None:
         """Add a record to the enqueue buffer."""
@@ -95,12 +95,12 @@ class BlockChain:
         self.enqueued_count += 1
 
     def append_committed(self, time: float, data: bytes) -> None:
-        """Add a record to the dequeue buffer, while the enqueue buffer is empty."""
-        assert self._ws is None, "a committed record behind those that may be committed next"
+        """Add a record to the dequeue buffer while the enqueue buffer is empty."""
+        assert self._ws is None, "a committed record after the enqueue buffer"
         self._extend_committed(*self._zone.write(time, data))
 
     def append_to_both(self, time: float, data: bytes) -> None:
-        """Add a record to both buffers, of which no other record lies behind the dequeue buffer."""
+        """Add a record to both buffers. No record may lie after the dequeue buffer."""
         assert self._df is None or self._is_joined, "the committed window would have a hole"
         block, offset = self._zone.write(time, data)
         self._extend_committed(block, offset)
@@ -110,7 +110,7 @@ class BlockChain:
         self.enqueued_count += 1
 
     def _extend_committed(self, block: Block, offset: int) -> None:
-        """Let the dequeue buffer end with the record that was just written there."""
+        """Extend the dequeue buffer by the record that was just written there."""
         last = self._zone.last
         assert last is not None
         if self._df is None:
@@ -120,18 +120,18 @@ class BlockChain:
         self._we_offset = last.enqueue_offset
         self.committed_count += 1
 
-    # Records that may be committed to.
+    # Dropping records and committing to them.
 
     def drop(self, count: int) -> None:
-        """Take the oldest `count` out of the enqueue buffer; O(count), O(blocks) for all."""
+        """Remove the oldest `count` from the enqueue buffer; O(count), or O(blocks) for all."""
         assert 0 <= count <= self.enqueued_count
         if count:
             self._start_behind(count, *self._end_of(count))
 
     def truncate(self, count: int) -> None:
-        """Take the newest `count` out of the enqueue buffer; O(records left), O(blocks) for all.
+        """Remove the newest `count` from the enqueue buffer; O(records left), O(blocks) for all.
 
-        Unless they are all, none of them may be in the dequeue buffer as well.
+        Unless all are removed, none of them may be in the dequeue buffer as well.
         """
         assert 0 <= count <= self.enqueued_count
         left = self.enqueued_count - count
@@ -145,13 +145,13 @@ class BlockChain:
             self._zone.end_at(block, offset)
 
     def commit(self, count: int, *, dropping: int) -> None:
-        """Let the oldest `count` of the enqueue buffer be the dequeue buffer, which is empty.
+        """Make the oldest `count` of the enqueue buffer the dequeue buffer, which must be empty.
 
-        The enqueue buffer then loses its oldest `dropping`. O(count + dropping), but O(blocks) if
-        both are all there are.
+        Then remove the oldest `dropping` from the enqueue buffer. O(count + dropping), or O(blocks)
+        if both numbers cover the whole enqueue buffer.
         """
         first = self._ws
-        assert self._df is None, "a window committed to before the last one has left"
+        assert self._df is None, "the previous committed window has not left yet"
         assert first is not None, "there is nothing to commit to"
         assert 0 < count <= self.enqueued_count
         assert 0 <= dropping <= self.enqueued_count
@@ -176,7 +176,7 @@ class BlockChain:
         return self._zone.skip(first, self._ws_offset, count)
 
     def _start_behind(self, count: int, block: Block, offset: int) -> None:
-        """Let the enqueue buffer lose its oldest `count` records, which end there."""
+        """Remove from the enqueue buffer its oldest `count` records, which end there."""
         first = self._ws
         self.enqueued_count -= count
         if self.enqueued_count:
@@ -189,12 +189,12 @@ class BlockChain:
         if self._we is not None:
             self._zone.end_at(self._we, self._we_offset)
 
-    # Records that leave.
+    # Taking records out.
 
     def take(self, decode: Callable[[bytes], object] = bytes) -> tuple[float, object] | None:
-        """Take the oldest record out of the dequeue buffer, None if that is empty; O(bytes).
+        """Remove and return the oldest record of the dequeue buffer, or None if it is empty.
 
-        Its bytes are decoded before it leaves, so if `decode` raises, it can be taken again.
+        The record is decoded first, so if `decode` raises, it can be taken again. O(bytes).
         """
         first = self._df
         if first is None:
@@ -223,22 +223,22 @@ class BlockChain:
         self._zone.release(first, last.next, self._enqueued_blocks)
 
     def clear(self) -> None:
-        """Empty both buffers, and give up every block and spare; O(blocks)."""
+        """Empty both buffers and release all blocks and spares; O(blocks)."""
         self._zone.clear()
         self._df = self._we = self._ws = None
         self.enqueued_count = self.committed_count = 0
 
-    # What is here.
+    # Looking at the contents.
 
     def enqueued(self) -> list[Record]:
-        """Return what is in the enqueue buffer, oldest first; change nothing. O(bytes)."""
+        """Return the records of the enqueue buffer, oldest first; change nothing. O(bytes)."""
         first = self._ws
         if first is None:
             return []
         return list(self._zone.records(first, self._ws_offset, self.enqueued_count))
 
     def committed(self) -> list[Record]:
-        """Return what is in the dequeue buffer, oldest first; change nothing. O(bytes)."""
+        """Return the records of the dequeue buffer, oldest first; change nothing. O(bytes)."""
         first = self._df
         if first is None:
             return []
@@ -267,7 +267,7 @@ class BlockChain:
         return range(first.number, last.number + 1)
 
     def _locations(self) -> list[Location]:
-        """Return everything that the memory has given to this key."""
+        """Return all locations that the memory has allocated to this key."""
         return self._zone._locations()
 
     def _check(self) -> None:
@@ -293,7 +293,7 @@ class BlockChain:
             assert self._ws is not None or until == end, "dead records at the end"
 
     def _check_buffer(self, block: Block, offset: int, count: int, end: tuple[Block, int]) -> None:
-        """Assert that so many records lie between these two pointers."""
+        """Assert that `count` records lie between these two pointers."""
         assert 0 <= offset < self._zone.block_bytes
         assert 0 < end[1] <= self._zone.block_bytes
         for _ in range(count):

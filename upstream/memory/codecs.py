@@ -1,8 +1,8 @@
-"""Codecs: how values become the bytes that the page pool stores, and values again.
+"""Codecs turn values into the bytes that the page pool stores, and back.
 
-A codec gives back what it was given, or refuses it. An encoder that quietly turns NaN into null, a
-date into a string or the key 1 into "1" would have the consumer see a value that the feed never
-sent, so what msgspec encodes is decoded and compared before it is stored.
+A codec returns the value that it was given, or refuses it. If an encoder silently changed NaN to
+null, a date to a string or the key 1 to "1", the consumer would see a value that the feed never
+sent. So whatever msgspec encodes is decoded and compared before it is stored.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ..errors import ValueNotEncodableError
 from ..extras import missing_extra
 
 _REFUSALS = (TypeError, ValueError, OverflowError, RecursionError)
-"""What msgspec raises for values that it cannot encode."""
+"""The exceptions of msgspec for values that it cannot encode."""
 
 
 class Codec(Protocol):
     """Turn values into bytes and back."""
 
     def encode(self, value: object) -> bytes:
-        """Return `value` as bytes, or raise ValueNotEncodableError."""
+        """Return `value` as bytes; a value that cannot be encoded raises ValueNotEncodableError."""
         ...
 
     def decode(self, data: bytes) -> object:
@@ -31,7 +31,7 @@ class Codec(Protocol):
 
 
 class BytesCodec:
-    """Store bytes as they are; a bytearray or memoryview is copied and comes back as bytes.
+    """Store bytes unchanged. A bytearray or memoryview is copied and comes back as bytes.
 
     >>> codec = BytesCodec()
     >>> codec.decode(codec.encode(bytearray(b"24.0")))
@@ -54,7 +54,7 @@ class BytesCodec:
 
 
 class _CheckedCodec:
-    """Refuse what does not come back."""
+    """Refuse values that decoding would not restore."""
 
     __slots__ = ("_decode", "_encode")
 
@@ -65,7 +65,7 @@ class _CheckedCodec:
         self._decode = decode
 
     def encode(self, value: object) -> bytes:
-        """Return `value` as bytes, after decoding them and comparing; O(size)."""
+        """Return `value` as bytes, after decoding and comparing them; O(size)."""
         try:
             data = self._encode(value)
             decoded = self._decode(data)
@@ -74,7 +74,7 @@ class _CheckedCodec:
             raise ValueNotEncodableError(value, str(error)) from error
         if not is_restored:
             raise ValueNotEncodableError(
-                value, "it would not come back as it is; convert it first, or choose another codec"
+                value, "decoding would not restore it; convert it first, or choose another codec"
             )
         return data
 
@@ -86,9 +86,8 @@ class _CheckedCodec:
 class JsonCodec(_CheckedCodec):
     """Store values as JSON, which other programs can read.
 
-    It takes None, booleans, integers, finite floats, strings, and lists and dicts of these whose
-    keys are strings. They come back equal to what they were, but for tuples, which come back as
-    lists.
+    It accepts None, booleans, integers, finite floats, strings, lists of these, and dicts with
+    string keys. Decoded values equal the original ones, except that tuples become lists.
 
     >>> codec = JsonCodec()
     >>> codec.encode({"bid": 24.0})
@@ -96,8 +95,8 @@ class JsonCodec(_CheckedCodec):
     >>> codec.encode(float("nan"))
     Traceback (most recent call last):
     ...
-    upstream.errors.ValueNotEncodableError: a value of type float cannot be encoded: it would not \
-come back as it is; convert it first, or choose another codec
+    upstream.errors.ValueNotEncodableError: a value of type float cannot be encoded: decoding \
+would not restore it; convert it first, or choose another codec
     """
 
     __slots__ = ()
@@ -111,11 +110,11 @@ come back as it is; convert it first, or choose another codec
 
 
 class MessagePackCodec(_CheckedCodec):
-    """Store values as MessagePack: shorter than JSON, and with more types.
+    """Store values as MessagePack, which is shorter than JSON and has more types.
 
-    It takes what JSON takes, and NaN, infinities, bytes, datetimes with a time zone and dict keys
-    of any of these, but no integers of more than 64 bits. They come back equal to what they were,
-    but for tuples, which come back as lists.
+    It accepts what `JsonCodec` accepts, and also NaN, infinities, bytes, datetimes with a time zone
+    and dict keys of any of these types, but no integers of more than 64 bits. Decoded values equal
+    the original ones, except that tuples become lists.
 
     >>> codec = MessagePackCodec()
     >>> codec.decode(codec.encode({"bid": 24.0, "raw": b"BID"}))
@@ -137,7 +136,7 @@ def _missing_msgspec(codec: str) -> ImportError:
 
 
 def _is_restored(value: object, decoded: object) -> bool:
-    """Tell whether they are the same, a NaN being itself and a tuple being a list."""
+    """Tell whether both are the same. NaN counts as equal to itself, and a tuple to its list."""
     if isinstance(decoded, list) and (isinstance(value, list) or type(value) is tuple):
         return len(value) == len(decoded) and all(map(_is_restored, value, decoded))
     if isinstance(decoded, dict) and isinstance(value, dict):

@@ -1,12 +1,12 @@
-"""A zone of records that is virtually contiguous: blocks of pages, aligned in a list.
+"""A zone of records that is virtually contiguous: a list of blocks.
 
-This is the sub-paging layer of the report's section 7.2. A tuple is a *record*: a header of time
-and length, and then its bytes. Records follow each other from block to block as if the blocks were
-one zone, so a record may begin in one block and end in a later one, and blocks may be of any size.
-They are written at the end, read in order, and whole blocks can be released anywhere.
+This is the sub-paging layer of the report's section 7.2. A tuple is a *record*: a header with time
+and length, and then its bytes. Records follow each other as if the blocks were one zone. So a
+record may begin in one block and end in a later one, and the size of the blocks is free. Records
+are written at the end and read in order. Whole blocks can be released anywhere.
 
-A block is a location of a memory, whose policy decides what becomes of it: on-demand memory takes
-it back, while naive memory leaves it here, as a spare for the next block.
+A block is a location of a memory, and the policy of the memory decides what a release does.
+On-demand memory takes the location back. Naive memory leaves it here as a spare for the next block.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _pack_header: Final = _HEADER.pack_into
 _unpack_header: Final = _HEADER.unpack_from
 
 RECORD_HEADER_BYTES: Final = _HEADER.size
-"""By how much a record is longer than the bytes of its value."""
+"""How much longer a record is than the bytes of its value."""
 
-# A short record is written at once, in a third of the time. Zeros fill the rest of its 64 bytes,
-# which nobody needs, since behind the last record there is none.
+# A short record is written in one step, which takes a third of the time. Zeros fill the rest of its
+# 64 bytes, which is safe because no record follows the last one.
 _SHORT: Final = 52
 _SHORT_RECORD_BYTES: Final = RECORD_HEADER_BYTES + _SHORT
 _pack_short: Final = struct.Struct(f"<dI{_SHORT}s").pack_into
@@ -41,10 +41,11 @@ _NO_BLOCKS: Final = range(0)
 
 
 class ContiguousZone:
-    """Write records into blocks of `memory.location_bytes`, and read them again.
+    """Write records into blocks of `memory.location_bytes`, and read them.
 
-    A place is a block and an offset in it. Where a record starts, the offset is inside the block;
-    where it ends, the offset is behind its last byte, which may be the end of the block.
+    A position is a block and an offset in it. The start of a record has an offset inside the block.
+    The end of a record has the offset after its last byte, which may be the end of the block.
+    `ticks` returns the time for the accounting of the memory.
 
     >>> from upstream.memory import OnDemandMemory, PagePool
     >>> zone = ContiguousZone(OnDemandMemory(PagePool(4096), location_bytes=16), lambda: 0.0)
@@ -66,17 +67,17 @@ class ContiguousZone:
         self.block_count = 0
         """How many blocks are in the list."""
         self.last: Block | None = None
-        """The block to whose enqueue offset the next record is written; all others are full."""
+        """The block with the end of the zone, at its enqueue offset. All other blocks are full."""
         self.spares: list[Location] = []
-        """What the memory has left here, dirty, for when blocks are needed again."""
+        """Dirty locations that the memory has left here for later blocks."""
 
     # Records.
 
     def write(self, time: float, data: bytes) -> tuple[Block, int]:
         """Add a record at the end, and return where it starts; O(bytes).
 
-        PagePoolFullError if there are not enough blocks now, ValueTooLargeError if there never
-        will be; nothing has changed then.
+        Raises PagePoolFullError if there is no room now and ValueTooLargeError if there never will
+        be. Then nothing has changed.
         """
         block = self.last
         length = len(data)
@@ -97,7 +98,7 @@ class ContiguousZone:
         return block, offset
 
     def read(self, block: Block, offset: int) -> tuple[float, bytes, Block, int]:
-        """Return the record that starts there, and the place where it ends; O(bytes)."""
+        """Return the record that starts at this position, and the position of its end; O(bytes)."""
         start = offset + RECORD_HEADER_BYTES
         if start > self.block_bytes:
             return self._read_over(block, offset)
@@ -109,7 +110,7 @@ class ContiguousZone:
         return time, self._region[base + start : base + end].tobytes(), block, end
 
     def skip(self, block: Block, offset: int, count: int) -> tuple[Block, int]:
-        """Return where the last of `count` records that start there ends; O(count + blocks)."""
+        """Return the end of the last of `count` records from this position; O(count + blocks)."""
         block_bytes = self.block_bytes
         for _ in range(count):
             if offset + RECORD_HEADER_BYTES <= block_bytes:
@@ -125,18 +126,18 @@ class ContiguousZone:
         return block, offset
 
     def start(self, block: Block, offset: int) -> tuple[Block, int]:
-        """Return where the record starts that follows one that ends there."""
+        """Return the start of the record after one that ends at this position."""
         return (_following(block), 0) if offset == self.block_bytes else (block, offset)
 
     def records(self, block: Block, offset: int, count: int) -> Iterator[Record]:
-        """Yield `count` records from there on."""
+        """Yield `count` records from this position on."""
         for _ in range(count):
             block, offset = self.start(block, offset)
             time, data, block, offset = self.read(block, offset)
             yield time, data
 
     def _write_over(self, record: bytes) -> tuple[Block, int]:
-        """Add a record that needs another block."""
+        """Add a record that needs a further block."""
         last, block_bytes = self.last, self.block_bytes
         self._memory.check_length(len(record))
         room = 0 if last is None else block_bytes - last.enqueue_offset
@@ -154,14 +155,14 @@ class ContiguousZone:
         return place
 
     def _read_over(self, block: Block, offset: int) -> tuple[float, bytes, Block, int]:
-        """Return a record that runs over from block to block, and where it ends."""
+        """Return a record that continues in another block, and the position of its end."""
         header, block, offset = self._gather(block, offset, RECORD_HEADER_BYTES)
         time, length = _unpack_header(header)
         data, block, offset = self._gather(block, offset, length)
         return time, data, block, offset
 
     def _gather(self, block: Block, offset: int, length: int) -> tuple[bytes, Block, int]:
-        """Return `length` bytes, one slice of each block, and where they end."""
+        """Return `length` bytes, in one slice per block, and the position of their end."""
         parts = []
         while length:
             block, offset = self.start(block, offset)
@@ -194,13 +195,13 @@ class ContiguousZone:
             block = behind
 
     def end_at(self, block: Block, offset: int) -> None:
-        """Let the next record be written there, and release the blocks behind; O(blocks)."""
+        """Let the zone end at this position, and release the blocks after it; O(blocks)."""
         if block.next is not None:
             self.release(block.next, None)
         block.enqueue_offset = offset
 
     def clear(self) -> None:
-        """Give up every block and spare; O(blocks)."""
+        """Release all blocks and spares; O(blocks)."""
         now = self._ticks()
         for block in list(self):
             self._unlink(block)
@@ -210,7 +211,7 @@ class ContiguousZone:
         self.spares.clear()
 
     def _allocate(self, count: int) -> list[Location]:
-        """Return `count` locations for blocks, or raise PagePoolFullError and keep none."""
+        """Return `count` locations for blocks, or raise PagePoolFullError and hold none."""
         memory, spares = self._memory, self.spares
         now = self._ticks()
         fresh: list[Location] = []
@@ -226,7 +227,7 @@ class ContiguousZone:
         return used + fresh
 
     def _link(self, location: Location) -> Block:
-        """Put a block at the end of the list."""
+        """Append a block to the list."""
         last = self.last
         block = Block(location, number=0 if last is None else last.number + 1)
         if last is not None:
@@ -237,7 +238,7 @@ class ContiguousZone:
         return block
 
     def _unlink(self, block: Block) -> None:
-        """Take a block out of the list, wherever in it."""
+        """Remove a block from any position in the list."""
         if block.previous is not None:
             block.previous.next = block.next
         if block.next is not None:
@@ -248,7 +249,7 @@ class ContiguousZone:
         self.block_count -= 1
 
     def _locations(self) -> list[Location]:
-        """Return everything that the memory has given to this zone."""
+        """Return all locations that the memory has allocated to this zone."""
         return [block.location for block in self] + self.spares
 
     def _check(self) -> None:

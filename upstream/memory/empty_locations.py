@@ -1,13 +1,13 @@
-"""The empty locations: which pages in use have room, and which of them to fill next.
+"""The empty locations: the pages in use that have room, and which of them is filled next.
 
-The report calls this the Empty Locations Pool, ELP (section 7.1). Its rule against fragmentation
-is to pick locations that were freed before, rather than fresh ones, and to use up what is here
-before a page is taken from the pool. So pages with freed locations come first, and among them the
-one that was full most recently: it is likely to have the fewest available locations, is soon full
-again, and leaves the emptier pages behind it alone until their last values are gone and they can
-be returned. (With 1,000 waiting keys that are dequeued at random, pages of 16 locations are 91 %
-used on average, and 87 % if the page that was full longest comes first.) The pages are linked
-through themselves, so that any of them can leave in O(1).
+The report calls this the Empty Locations Pool, ELP (section 7.1). To avoid fragmentation, it
+prefers released locations to fresh ones, and uses all room here before it takes a page from the
+pool. So pages with released locations come first, and among them the page that was full most
+recently. That page probably has the fewest available locations and is soon full again. Emptier
+pages are then left alone until their last values are released and the pages can be returned. (With
+1,000 waiting keys that are dequeued at random, pages of 16 locations are 91 % used on average. If
+the page that was full longest ago comes first, they are 87 % used.) The links are in the pages
+themselves, so any page can be removed in O(1).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .page import Page
 
 
 class EmptyLocations:
-    """Keep the pages that have available locations, those with freed ones before the others.
+    """The pages that have available locations, first those with released locations.
 
     Every operation is O(1).
 
@@ -39,7 +39,7 @@ class EmptyLocations:
 
     def __init__(self) -> None:
         self.first: Page | None = None
-        """The page to allocate from next, None if no page has room."""
+        """The page to allocate from next, or None if no page has room."""
         self._last: Page | None = None
         self._length = 0
 
@@ -64,16 +64,16 @@ class EmptyLocations:
         self._length += 1
 
     def remove(self, page: Page) -> None:
-        """Take a page out, because it is full or leaves for the pool."""
+        """Remove a page, because it is full or returns to the pool."""
         assert page.is_listed
         self._unlink(page)
         page.is_listed = False
         self._length -= 1
 
     def allocate(self, page: Page) -> int:
-        """Take a location of `page`, which is here, and return its offset.
+        """Allocate a location of a listed `page`, and return its offset.
 
-        It is one that was freed before, if the page has any, else a fresh one.
+        It is a released location if the page has one, or else a fresh one.
         """
         assert page.is_listed, "the page has no room"
         page.locations_in_use += 1
@@ -92,7 +92,7 @@ class EmptyLocations:
         return offset
 
     def release(self, page: Page, offset: int) -> None:
-        """Make a location of `page`, which may have been full, available."""
+        """Make a location of `page` available again; the page may have been full."""
         assert page.base <= offset < page.fresh, "the location is not in use"
         page.freed.append(offset)
         page.locations_in_use -= 1

@@ -1,8 +1,8 @@
-"""Naive memory: a key keeps its location for ever, whether it waits or not.
+"""Naive memory: a key keeps its location, whether it waits or not.
 
-The report compares on-demand paging to this (section 7.3): what it takes is exactly the number of
-keys ever seen, as if room for all of them had been preallocated, and the locations of keys that do
-not wait are dirty. It never has to look for a location for a key that it knows.
+The report compares on-demand paging to this (section 7.3). It needs one location for each key ever
+seen, as if room for all keys had been preallocated. The locations of keys that do not wait are
+dirty. It never needs to allocate a location for a known key.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from .paged_memory import PagedMemory
 
 
 class NaiveMemory(PagedMemory):
-    """Hold a location of a page pool for every key that was ever seen and is not forgotten.
+    """Hold a location for every key that was ever seen and is not forgotten.
+
+    `pool` is the page pool to allocate from.
+    `location_bytes` is the size of a location. The default is that of the pool.
 
     >>> from upstream.memory import PagePool
     >>> memory = NaiveMemory(PagePool(4096))
@@ -28,7 +31,7 @@ class NaiveMemory(PagedMemory):
     __slots__ = ()
 
     def release(self, location: Location, now: float) -> Location:
-        """Leave the first location dirty with the key, release those chained to it; O(length)."""
+        """Leave the first location dirty, and release those chained to it; O(length)."""
         assert location.length >= 0, "the location holds no value"
         if location.next is not None:
             self._cut(location, 1)

@@ -1,10 +1,9 @@
-"""On-demand memory: a key holds a location while it waits, and no longer.
+"""On-demand memory: a key holds a location only while it waits.
 
-This is the memory of the report's section 7.1: a location is released when its value is dequeued,
-and a page is returned to the pool as soon as none of its locations is used. How locations are
-found, and where we had to go beyond the report's MemAdd and MemRem (when the next available page
-becomes full or is returned), is in :mod:`upstream.memory.paging`, so that windows can use the
-same mechanism with blocks.
+This is the memory of the report's section 7.1. A location is released when its value is dequeued,
+and a page returns to the pool as soon as none of its locations is used.
+:mod:`upstream.memory.paging` allocates the locations, and says where it goes beyond the report's
+MemAdd and MemRem. It is a module of its own because windows use it too, for blocks.
 """
 
 from __future__ import annotations
@@ -14,7 +13,10 @@ from .paged_memory import PagedMemory
 
 
 class OnDemandMemory(PagedMemory):
-    """Hold locations of a page pool for the keys that wait, and no dirty ones.
+    """Hold locations only for keys that wait, so that no location is dirty.
+
+    `pool` is the page pool to allocate from.
+    `location_bytes` is the size of a location. The default is that of the pool.
 
     >>> from upstream.memory import PagePool
     >>> pool = PagePool(4096)
@@ -30,6 +32,6 @@ class OnDemandMemory(PagedMemory):
     __slots__ = ()
 
     def release(self, location: Location, now: float) -> None:
-        """Release all locations of the value: its key keeps none; O(length)."""
+        """Release all locations of the value, so that its key keeps none; O(length)."""
         assert location.length >= 0, "the location holds no value"
         self.forget(location, now)

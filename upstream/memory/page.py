@@ -1,21 +1,21 @@
 """A page: an aligned part of the page pool's region, divided into locations of one size.
 
-The size of the locations is chosen when the page is taken from the pool, so one pool can serve
-tuples and the larger blocks of windows at the same time. A page is the report's enclosing page;
-its list of available locations, which the report keeps in the Empty Locations Pool, is kept here:
-freed locations on a stack, and fresh ones, never used since the page was taken, as a single offset
-that moves up. So opening a page costs the same however many locations it has. The empty locations
-(:mod:`upstream.memory.empty_locations`) take from these and give back to them.
+The size of the locations is chosen when the page is taken from the pool. So one pool can serve
+tuples and the larger blocks of windows at the same time. The report calls a page the enclosing page
+and keeps its list of available locations in the Empty Locations Pool. Here the page has the list
+itself. Released locations are on a stack, and an offset marks where the locations begin that were
+not used since the page was taken. So opening a page costs the same for any number of locations.
+:mod:`upstream.memory.empty_locations` allocates these locations and releases them.
 """
 
 from __future__ import annotations
 
 
 class Page:
-    """Know where the locations of one page are, and which of them are free.
+    """The locations of one page, and which of them are available.
 
-    Offsets are counted from the start of the pool's region. A page is closed, with no locations,
-    while it is in the pool.
+    Offsets are counted from the start of the pool's region. A page in the pool is closed: it has no
+    locations.
 
     >>> page = Page(index=1, page_bytes=256)
     >>> page.open(64)
@@ -41,29 +41,29 @@ class Page:
         self.index = index
         self.page_bytes = page_bytes
         self.base = index * page_bytes
-        """The offset of its first byte in the region."""
+        """The offset of the first byte of the page in the region."""
         self.unit_bytes = 0
-        """The size of its locations, 0 while the page is in the pool."""
+        """The size of its locations; 0 while the page is in the pool."""
         self.end = self.base
-        """The offset behind its last location."""
+        """The offset after its last location."""
         self.fresh = self.base
-        """The first offset not used since the page was taken from the pool."""
+        """The first offset that was not used since the page was taken from the pool."""
         self.freed: list[int] = []
-        """The offsets that were used before and are available again."""
+        """The offsets that were released and are available again."""
         self.locations_in_use = 0
         self.is_listed = False
-        """Whether the page is among the empty locations, which link it to its neighbours."""
+        """Whether the page is in the list of the empty locations."""
         self.previous: Page | None = None
         self.next: Page | None = None
 
     def open(self, unit_bytes: int) -> None:
-        """Divide the page into locations of `unit_bytes`; a remainder at its end stays unused."""
+        """Divide the page into locations of `unit_bytes`. A remainder at the end stays unused."""
         assert self.unit_bytes == 0, "the page is in use already"
         self.unit_bytes = unit_bytes
         self.end = self.base + self.page_bytes // unit_bytes * unit_bytes
 
     def close(self) -> None:
-        """Make all its locations void; O(1), amortized over the releases."""
+        """Make all its locations invalid; O(1), amortised over the releases."""
         assert self.unit_bytes > 0, "the page is in the pool already"
         assert not self.is_listed
         self.unit_bytes = 0
@@ -83,7 +83,7 @@ class Page:
 
     @property
     def next_available_location(self) -> int:
-        """The offset that will be allocated next: one freed before, if there is any."""
+        """The offset that will be allocated next: a released one if there is any."""
         assert not self.is_full
         return self.freed[-1] if self.freed else self.fresh
 

@@ -1,9 +1,9 @@
-"""The page pool: one preallocated region of bytes that everything here stores its values in.
+"""The page pool: one preallocated region of bytes in which all values are stored.
 
-The report's Storage Manager takes a chunk of main memory when it starts and gives it out page by
-page (section 7). Here the chunk is one `bytearray`, and a memoryview over it that keeps it from
-ever being resized. Several memories may share a pool, each dividing its pages into locations of a
-size of its own; whoever needs a page first has it, whoever has emptied one gives it back.
+The report's Storage Manager takes a chunk of main memory when it starts, and allocates it page by
+page (section 7). Here the chunk is one `bytearray`, with a memoryview that prevents it from being
+resized. Several memories may share a pool, and each divides its pages into locations of its own
+size. Pages go to the memories in the order in which these ask for them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from .page import Page
 
 
 class PagePool:
-    """Give out pages of one region of `size_bytes`, which is rounded down to whole pages.
+    """Allocate pages of one region of bytes.
 
-    `location_bytes` is the size of a location for memories that do not choose another one.
+    `size_bytes` is the size of the region. It is rounded down to whole pages.
+    `page_bytes` is the size of a page.
+    `location_bytes` is the size of a location in memories that do not choose another size.
 
     >>> pool = PagePool(10_000, page_bytes=4096)
     >>> pool.capacity, pool.page_count
@@ -46,11 +48,17 @@ class PagePool:
         self.page_count = size_bytes // self.page_bytes
         self.region = memoryview(bytearray(self.page_count * self.page_bytes))
         """The bytes of all pages."""
-        # A page's bookkeeping is made when the page is first needed and kept from then on, so a
-        # large pool that is hardly used costs little. The page returned last is given out first:
-        # its bytes are the likeliest to be in the processor's cache.
+        # The bookkeeping of a page is made when the page is first needed, so a large pool that is
+        # hardly used costs little. The page returned last is allocated first, because its bytes are
+        # most likely to be in the processor's cache.
         self._pages: list[Page] = []
         self._available: list[Page] = []
+
+    def __repr__(self) -> str:
+        return (
+            f"<PagePool: {self.pages_in_use} of {self.page_count} pages of {self.page_bytes} bytes "
+            "in use>"
+        )
 
     @property
     def capacity(self) -> int:
@@ -59,12 +67,12 @@ class PagePool:
 
     @property
     def pages_available(self) -> int:
-        """How many pages can still be taken."""
+        """How many pages can still be allocated."""
         return self.page_count - len(self._pages) + len(self._available)
 
     @property
     def pages_in_use(self) -> int:
-        """How many pages have been taken and not been returned."""
+        """How many pages are allocated now."""
         return len(self._pages) - len(self._available)
 
     def locations_per_page(self, unit_bytes: int) -> int:
@@ -77,7 +85,10 @@ class PagePool:
         return self.page_bytes // unit_bytes
 
     def allocate_page(self, unit_bytes: int | None = None) -> Page:
-        """Take a page, divided into locations of `unit_bytes` (of `location_bytes` if None)."""
+        """Return a page that is divided into locations of `unit_bytes`.
+
+        The default is the pool's `location_bytes`. Raises PagePoolFullError without a free page.
+        """
         if unit_bytes is None:
             unit_bytes = self.location_bytes
         elif not 0 < unit_bytes <= self.page_bytes:
@@ -93,8 +104,8 @@ class PagePool:
         return page
 
     def release_page(self, page: Page) -> None:
-        """Put a page back; what its locations held is void from now on."""
-        assert self._pages[page.index] is page, "the page is another pool's"
+        """Return a page to the pool. The contents of its locations are invalid from now on."""
+        assert self._pages[page.index] is page, "the page belongs to another pool"
         page.close()
         self._available.append(page)
 
@@ -114,7 +125,7 @@ class PagePool:
 
 
 def _positive_integer(name: str, value: int) -> int:
-    """Return `value` as an int, which NumPy's integers are not, if it is one above zero."""
+    """Return `value` as an int (NumPy integers are converted) if it is one and above zero."""
     if not isinstance(value, bool):
         try:
             integer = operator.index(value)
@@ -122,4 +133,4 @@ def _positive_integer(name: str, value: int) -> int:
             integer = 0
         if integer > 0:
             return integer
-    raise ParameterError(name, value, "a positive number of bytes, as an integer")
+    raise ParameterError(name, value, "a whole number of bytes above 0")

@@ -1,8 +1,8 @@
-"""What the memories have in common: values in locations of the page pool's pages.
+"""What both memories share: values in locations of the page pool.
 
-Overwriting a value that fits its location is the work of nearly every enqueue. It costs a length
-check, one copy and one store; no count changes, so no average is touched. Everything else may take
-longer. Whatever can fail is found out before anything changes: there is nothing to undo.
+Nearly every enqueue overwrites a value with one that fits its location. This takes a length check,
+one copy and one store. No count changes, so no average is touched. Everything else may take longer.
+Whatever can fail is checked before anything changes, so there is nothing to undo.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from .usage import MemoryUsage, UsageMeter
 
 
 class PagedMemory:
-    """Store values in chains of locations; a policy adds what `release` does.
+    """Store values in chains of locations. A subclass decides what `release` does.
+
+    `pool` is the page pool to allocate from.
+    `location_bytes` is the size of a location. The default is that of the pool.
 
     >>> memory = PagedMemory(PagePool(4096, location_bytes=8))
     >>> location = memory.allocate(b"24.0", now=0.0)
@@ -45,8 +48,8 @@ class PagedMemory:
         self._paging = OnDemandPaging(pool, location_bytes)
         self.location_bytes = self._paging.unit_bytes
         self._region = pool.region
-        # A struct copies bytes into the region in a third of the time that a slice takes, which
-        # has to be made first. It fills the rest of the location with zeros.
+        # A struct copies bytes into the region in a third of the time, because a slice must be made
+        # first. It fills the rest of the location with zeros.
         self._write: Callable[[memoryview, int, bytes], None] = struct.Struct(
             f"{self.location_bytes}s"
         ).pack_into
@@ -54,25 +57,31 @@ class PagedMemory:
         self._is_claimed = False
         self._meter = UsageMeter(location_bytes=self.location_bytes, page_bytes=pool.page_bytes)
 
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self._paging.locations_in_use} locations of "
+            f"{self.location_bytes} bytes held, {self._dirty} dirty>"
+        )
+
     @property
     def region(self) -> memoryview:
-        """The bytes of the pool, in which a location's bytes begin at its offset."""
+        """The bytes of the pool; the bytes of a location begin at its offset."""
         return self._region
 
     def claim(self) -> None:
-        """Note that a stream keeps its values here; AlreadyAttachedError if another one does.
+        """Note that a stream stores its values here; a second stream raises AlreadyAttachedError.
 
-        What several streams do would not come in the order of time, by which usage is averaged.
+        Usage is averaged over time, and the events of several streams would not be in that order.
         """
         if self._is_claimed:
             raise AlreadyAttachedError(
-                f"this {type(self).__name__} serves another stream; make one for each stream, they "
-                "may share a PagePool"
+                f"this {type(self).__name__} already serves a stream; make one for each stream "
+                "(they may share a PagePool)"
             )
         self._is_claimed = True
 
     def fits(self, length: int) -> bool:
-        """Tell whether a value of `length` bytes could be stored if the pool were empty."""
+        """Tell whether a value of `length` bytes would fit if the pool were empty."""
         return length <= self._paging.capacity
 
     def check_length(self, length: int) -> None:
@@ -81,9 +90,9 @@ class PagedMemory:
             raise ValueTooLargeError(length, self._paging.capacity)
 
     def has_room_for(self, lengths: Iterable[int]) -> bool:
-        """Tell whether values of these lengths would all find room now, if none replaced another.
+        """Tell whether new values of these lengths would all find room now.
 
-        ValueTooLargeError if one never will. O(lengths).
+        None of them replaces another. Raises ValueTooLargeError if one can never fit. O(lengths).
         """
         needed = 0
         for length in lengths:
@@ -129,7 +138,7 @@ class PagedMemory:
         return b"".join(parts)[:length]
 
     def forget(self, location: Location, now: float) -> None:
-        """Give up all that the key holds, since the key itself is gone; O(length)."""
+        """Release everything that a forgotten key holds; O(length)."""
         if location.length == DIRTY:
             self._dirty -= 1
         paging = self._paging
@@ -140,11 +149,11 @@ class PagedMemory:
         self._meter.change(now, paging.locations_in_use, self._dirty, paging.pages_in_use)
 
     def usage(self, now: float) -> MemoryUsage:
-        """Return what is held, and the averages so far; changes nothing."""
+        """Return what is held now, and the averages so far; change nothing."""
         return self._meter.usage(now)
 
     def _locations_for(self, length: int) -> int:
-        """Return how many locations a value takes; an empty one takes one, as its handle."""
+        """Return how many locations a value needs; an empty value needs one as its handle."""
         return -(-length // self.location_bytes) or 1
 
     def _check_room(self, needed: int, length: int) -> None:
@@ -153,7 +162,7 @@ class PagedMemory:
             raise PagePoolFullError(self.pool.capacity)
 
     def _resize(self, location: Location, data: bytes, now: float) -> Location:
-        """Overwrite a value when the number of its locations, or of dirty ones, may change."""
+        """Overwrite a value if the number of its locations, or of dirty ones, may change."""
         assert location.length != RELEASED, "the location was released before"
         is_dirty = location.length == DIRTY
         held = self._locations_for(max(location.length, 0))
@@ -179,7 +188,7 @@ class PagedMemory:
             location = location.next
 
     def _cut(self, location: Location, count: int) -> None:
-        """Release all locations of a chain but the first `count`."""
+        """Release all locations of a chain except the first `count`."""
         for _ in range(count - 1):
             assert location.next is not None
             location = location.next
@@ -203,13 +212,13 @@ class PagedMemory:
             part = part.next
 
     def _check(self, locations: Iterable[Location]) -> None:
-        """Assert every invariant, given the handles of all keys; O(locations)."""
+        """Assert every invariant, given the locations of all keys; O(locations)."""
         held: list[Location] = []
         dirty = 0
         for location in locations:
             chain: list[Location] = []
             for part in _chain(location):
-                assert len(chain) < self._paging.locations_in_use, "a chain runs in a circle"
+                assert len(chain) < self._paging.locations_in_use, "a chain is circular"
                 expected = location.length - len(chain) * self.location_bytes
                 assert part.length == expected, "a chain's lengths disagree"
                 assert part.length > 0 or not chain, "a chain is longer than its value"

@@ -1,18 +1,18 @@
-"""On-demand paging: single locations, from as few pages as there are at any moment.
+"""On-demand paging: single locations, from as few pages as possible at any moment.
 
-This is the report's MemAdd and MemRem (section 7.1), for locations of any one size: tuples take
-the pool's usual locations, windows whole blocks. The report's pseudo-code leaves gaps. We fill
-them so:
+This is the report's MemAdd and MemRem (section 7.1), for locations of any one size. Tuples use the
+pool's usual locations, and windows use whole blocks. The report's pseudo-code leaves some cases
+open. Here they are decided as follows:
 
 * *The next available page becomes full.* The code never says when a page leaves the empty
-  locations, so it could be selected again. Here a page leaves with its last available location.
+  locations, so a full page could be selected again. Here a page leaves with its last available
+  location.
 * *The next available page is returned to the pool.* The code keeps pointing at it. Here the next
-  available page is not remembered at all, it *is* the first page of the empty locations.
-* *A page is taken ahead of need.* The code looks for the next location as soon as the last one is
-  used, so a full page at once costs another one. Here a page is taken when a location is asked
-  for, and never before.
-* *MemRem does not return pages*, though the text demands it. Here a page goes back to the pool
-  with its last used location.
+  available page is not stored: it is always the first page of the empty locations.
+* *A page is taken too early.* The code looks for the next location as soon as the last one is used,
+  so filling a page immediately takes another one. Here a page is taken when a location is needed.
+* *MemRem does not return pages*, although the text requires it. Here a page returns to the pool
+  when its last used location is released.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .page_pool import PagePool
 
 
 class OnDemandPaging:
-    """Allocate and release locations of `unit_bytes` (the pool's `location_bytes` if None).
+    """Allocate and release locations of `unit_bytes`; the default is the pool's `location_bytes`.
 
-    A page is taken from the pool when no page in use has room, and returned to it with its last
-    used location, so no page in use is ever empty.
+    A page is taken from the pool when no page in use has room. It returns to the pool when its last
+    used location is released, so no page in use is ever empty.
 
     >>> pool = PagePool(8192, page_bytes=4096)
     >>> paging = OnDemandPaging(pool)
@@ -58,28 +58,28 @@ class OnDemandPaging:
 
     @property
     def capacity(self) -> int:
-        """The bytes that all locations would have if every page of the pool were here."""
+        """The bytes of all locations if every page of the pool were used here."""
         return self.pool.page_count * self.locations_per_page * self.unit_bytes
 
     @property
     def locations_available(self) -> int:
-        """How many more locations can be allocated, in pages in use and in the pool's pages."""
+        """How many more locations can be allocated, from pages in use and from the pool."""
         pages = self.pages_in_use + self.pool.pages_available
         return pages * self.locations_per_page - self.locations_in_use
 
     @property
     def next_available_page(self) -> Page | None:
-        """The page that the next location comes from, None if one will be taken from the pool."""
+        """The page of the next location, or None if a page must be taken from the pool first."""
         return self._empty_locations.first
 
     @property
     def next_available_location(self) -> int | None:
-        """The offset that is allocated next, None if a page will be taken from the pool."""
+        """The offset of the next location, or None if a page must be taken from the pool first."""
         page = self._empty_locations.first
         return None if page is None else page.next_available_location
 
     def allocate(self) -> Location:
-        """Return a location that holds no value yet (MemAdd), or raise PagePoolFullError."""
+        """Return a location without a value (MemAdd); raises PagePoolFullError without room."""
         page = self._empty_locations.first
         if page is None:
             page = self.pool.allocate_page(self.unit_bytes)
@@ -89,11 +89,11 @@ class OnDemandPaging:
         return Location(page, self._empty_locations.allocate(page))
 
     def release(self, location: Location) -> None:
-        """Take back one location (MemRem), not those chained to it, and its page if that was all.
+        """Release one location (MemRem) but not those chained to it; return an empty page.
 
-        Amortized O(1): a page that is returned forgets its freed locations.
+        Amortised O(1): a page that returns to the pool forgets its released locations.
         """
-        assert location.length != RELEASED, "the location was released before"
+        assert location.length != RELEASED, "the location is already released"
         location.length = RELEASED
         self.locations_in_use -= 1
         page = location.page
@@ -106,7 +106,7 @@ class OnDemandPaging:
         self.pages_in_use -= 1
 
     def _check(self, locations: list[Location]) -> None:
-        """Assert every invariant, given all locations that are in use; O(locations)."""
+        """Assert every invariant, given all locations in use; O(locations)."""
         self._empty_locations._check()
         assert len(locations) == self.locations_in_use
         offsets = {location.offset for location in locations}

@@ -1,8 +1,8 @@
-"""What a queue asks of the memory it keeps its values in.
+"""What a queue needs of the memory that stores its values.
 
-A key has no location until its first value is allocated, and then owns the handle that it got.
-What becomes of a location when its key no longer waits is the policy in which memories differ.
-Every `now` is the time by the queue's clock and never goes backwards.
+A key has no location until its first value is stored. From then on it owns the handle that it got.
+The memories differ in what happens to a location when its key no longer waits. Every `now` is the
+time of the queue's clock and never goes back.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from .usage import MemoryUsage
 class Memory(Protocol):
     """Store encoded values in locations.
 
-    Calls are O(1), plus the length of a value that takes several locations. Using a handle after
-    it was given up is a bug of the caller's, and an assertion fails.
+    Every call is O(1), plus the length of a value that needs several locations. Using a handle
+    after its release is a bug in the caller, and an assertion fails.
     """
 
     @property
     def location_bytes(self) -> int:
-        """The longest value that takes a single location."""
+        """The length of the longest value that fits one location."""
         ...
 
     @property
     def region(self) -> memoryview:
-        """The bytes of the pool: whoever holds a location may use its part of them directly."""
+        """The bytes of the pool. The owner of a location may use its part of them directly."""
         ...
 
     def claim(self) -> None:
-        """Note that a stream keeps its values here; AlreadyAttachedError if another one does."""
+        """Note that a stream stores its values here; a second raises AlreadyAttachedError."""
         ...
 
     def fits(self, length: int) -> bool:
-        """Tell whether a value of `length` bytes could be stored if the pool were empty."""
+        """Tell whether a value of `length` bytes would fit if the pool were empty."""
         ...
 
     def check_length(self, length: int) -> None:
@@ -44,25 +44,25 @@ class Memory(Protocol):
         ...
 
     def has_room_for(self, lengths: Iterable[int]) -> bool:
-        """Tell whether values of these lengths would all find room now, if none replaced another.
+        """Tell whether new values of these lengths would all find room now.
 
-        ValueTooLargeError if one never will.
+        None of them replaces another. Raises ValueTooLargeError if one can never fit.
         """
         ...
 
     def allocate(self, data: bytes, now: float) -> Location:
         """Store the value of a key that has no location.
 
-        Raises PagePoolFullError if there is no room now and ValueTooLargeError if there never
-        will be; nothing has changed then.
+        Raises PagePoolFullError if there is no room now and ValueTooLargeError if there never will
+        be. Then nothing has changed.
         """
         ...
 
     def overwrite(self, location: Location, data: bytes, now: float) -> Location:
-        """Store `data` in place of the value at `location`, and return the handle to keep.
+        """Replace the value at `location` by `data`, and return the handle to keep.
 
-        A longer value takes more locations, a shorter one gives some back. A dirty location is
-        of use again. When it raises, as allocate does, the old value is as it was.
+        A longer value needs more locations, and a shorter one releases some. A dirty location
+        becomes live again. Raises like `allocate`; then the old value is unchanged.
         """
         ...
 
@@ -71,16 +71,16 @@ class Memory(Protocol):
         ...
 
     def release(self, location: Location, now: float) -> Location | None:
-        """Give up the value, since its key waits no more; return what the key keeps, if anything.
+        """Release the value because its key no longer waits; return what the key keeps, or None.
 
-        A location that is returned is dirty: it can be overwritten and forgotten, but not read.
+        A returned location is dirty: it can be overwritten and forgotten, but not read.
         """
         ...
 
     def forget(self, location: Location, now: float) -> None:
-        """Give up all that the key holds, since the key itself is gone."""
+        """Release everything that a forgotten key holds."""
         ...
 
     def usage(self, now: float) -> MemoryUsage:
-        """Return what is held, and the averages so far."""
+        """Return what is held now, and the averages so far."""
         ...

@@ -1,8 +1,8 @@
-"""How much memory is held, how much of it is of use, and both averaged over time.
+"""How much memory is held, how much of it is needed, and the averages of both over time.
 
-These are the measures of the report's Figures 16 and 17: *average usage* is the space allocated,
-*average effective usage* the part of it that is not dirty. What is averaged is constant between
-events, so each event adds a rectangle and the averages are exact.
+These are the measures of the report's Figures 16 and 17. *Average usage* is the space allocated.
+*Average effective usage* is the part of it that is not dirty. The counts are constant between two
+events, so each event adds a rectangle, and the averages are exact.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MemoryUsage:
-    """Hold the memory's state at one moment, and the averages from its first event until then.
+    """The state of a memory at one moment, and the averages since its first event.
 
-    Held are the locations that are allocated; live are those of them that are not dirty.
+    Held locations are those that are allocated. Live locations are held and not dirty.
     """
 
     locations_live: int
     locations_held: int
     bytes_held: int
-    """The size of the locations held, however much of each its value fills."""
+    """The size of the held locations, however much of them the values fill."""
     pages_in_use: int
     page_bytes_in_use: int
     average_usage_locations: float
-    """The locations held, averaged over time."""
+    """The number of held locations, averaged over time."""
     average_usage_bytes: float
-    """The bytes of the locations held, averaged over time."""
+    """The bytes of the held locations, averaged over time."""
     average_page_usage_bytes: float
     """The bytes of the pages in use, averaged over time."""
     average_effective_usage: float
-    """Live per held location, averaged over the time that something was held; 1 before that."""
+    """Live per held locations, averaged over the time with held locations; 1 before that."""
 
 
 class UsageMeter:
-    """Integrate the counts of a memory: locations held, dirty ones among them, pages in use.
+    """Integrate the counts of a memory: held locations, dirty ones among them, pages in use.
 
     >>> meter = UsageMeter(location_bytes=64, page_bytes=4096)
     >>> meter.change(10.0, held=2, dirty=1, pages=1)
@@ -71,15 +71,15 @@ class UsageMeter:
         self._location_seconds = 0.0
         self._page_seconds = 0.0
         self._dirty_seconds = 0.0
-        """The integral of dirty per held location, which is 1 less the effective usage."""
+        """The integral of dirty per held locations, which is 1 minus the effective usage."""
         self._idle_seconds = 0.0
-        """The time in which nothing was held."""
+        """The time without held locations."""
 
     def change(self, now: float, held: int, dirty: int, pages: int) -> None:
-        """Add the time since the last event with the counts as they were, and note the new ones.
+        """Add the time since the last event with the old counts, and store the new counts.
 
-        What comes of an event may be told of before the event, by whoever looked at the clock
-        sooner; it counts as of the same moment.
+        An event may come with an earlier time than the last one, if its caller read the clock
+        earlier. It then counts as of the last event's time.
         """
         now = max(now, self._last)
         elapsed = now - self._last
@@ -101,10 +101,10 @@ class UsageMeter:
         self._last = now
 
     def usage(self, now: float) -> MemoryUsage:
-        """Return the counts, and their averages until `now`; changes nothing.
+        """Return the counts, and their averages until `now`; change nothing.
 
-        Where no time has passed, an average is the value itself; a time before the last event is
-        that event's.
+        If no time has passed, an average is the present value. A `now` before the last event counts
+        as the time of that event.
         """
         held, pages = self._held, self._pages
         if self._first is None:
