@@ -243,7 +243,7 @@ def test_anything_else_is_an_error_that_lists_the_names(wrong: object) -> None:
 
 
 def test_the_class_of_a_function_is_not_the_function() -> None:
-    with pytest.raises(ParameterError, match="rather than its class"):
+    with pytest.raises(ParameterError, match="an object, not its class"):
         function_from(Product)
 
 

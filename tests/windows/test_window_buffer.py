@@ -103,3 +103,13 @@ def test_an_ending_knows_its_key(kind: type[WindowBuffer]) -> None:
     ending = script.buffer.take()
     assert ending is not None
     assert (ending.mark, ending.key) == (WindowMark.CLOSE, "IBM")
+
+
+@BOTH
+def test_a_buffer_shows_its_kind_and_what_it_holds(kind: type[WindowBuffer]) -> None:
+    buffer = kind(WindowSpecification(2, 2), key="IBM")
+    for time in (0.0, 1.0, 2.0):
+        buffer.arrive(("IBM", 24.0, time))
+    held = {LazyWindowBuffer: "2 windows and 3 tuples", EagerWindowBuffer: "1 windows and 1 tuples"}
+    assert repr(buffer) == f"<{kind.__name__} of 'IBM': {held[kind]} held>"
+    assert repr(kind()) == f"{kind.__name__}()"

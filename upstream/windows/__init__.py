@@ -1,4 +1,4 @@
-"""Windows under update semantics (report, section 6): what they are, and how they are buffered."""
+"""Windows under update semantics (report, section 6): their specification and their buffers."""
 
 from .accounting import TupleStatistics, WindowCounts, WindowQueueStatistics, WindowStatistics
 from .aggregate import Aggregate

@@ -1,10 +1,11 @@
-"""What becomes of windows and of tuples, counted where it happens. Two laws always hold.
+"""Counters for what happens to windows and tuples. Two equations always hold.
 
     windows   opened  = committed + superseded + shed + rejected + held
     tuples    arrived = used + dropped + outside + late + rejected + held
 
-A window has one fate. A tuple may be in several windows, so what counts is its first fate: it is
-*used* when it leaves for the first time, and *dropped* if the last window that held it went before.
+Each window is counted once. A tuple may be in several windows, so only the first thing that happens
+to it counts: it is *used* when it leaves for the first time, and *dropped* if the last window that
+held it was dropped before.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..keys import DuePlaces
 
 
 class WindowCounts:
-    """The counters that all window buffers of one queue count in."""
+    """The counters that all window buffers of one queue share."""
 
     __slots__ = (
         "arrived",
@@ -37,27 +38,27 @@ class WindowCounts:
         self.opened = self.committed = self.superseded = self.shed = self.rejected = 0
         self.arrived = self.used = self.dropped = self.outside = self.late = 0
         self.refused = 0
-        """Tuples that memory refused; `rejected` counts windows."""
+        """Tuples for which memory had no room; `rejected` counts windows."""
         self.pool_capacity = 0
         """The size of the pool that had no room for the last of them."""
         self.ends: DuePlaces | None = None
-        """The keys with open windows by when the first of these ends, once that was asked for."""
+        """The keys by the first end of an open window; None until these times are needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowStatistics:
-    """What has become of windows. `held` may fall, the others never do."""
+    """What has happened to windows. Only `held` can fall."""
 
     opened: int
     """Windows whose first tuple has arrived."""
     committed: int
-    """Windows that were given to the consumer, whether it has all of their tuples yet or not."""
+    """Windows that were given to the consumer, even if some of their tuples are still missing."""
     superseded: int
-    """Windows that gave way to a newer one of their key, or whose key was forgotten."""
+    """Windows that were replaced by a newer one of their key, or whose key was forgotten."""
     shed: int
-    """Windows dropped at random."""
+    """Windows that were dropped at random."""
     rejected: int
-    """Windows of which memory refused a tuple before they were committed."""
+    """Windows that were dropped before a commit because memory had no room for a tuple."""
     held: int
     """Windows that wait, or are still open and may come to wait."""
 
@@ -70,21 +71,21 @@ class WindowStatistics:
 
 @dataclass(frozen=True, slots=True)
 class TupleStatistics:
-    """What has become of tuples, each by its first fate. `held` may fall, the others never do."""
+    """What has happened to tuples; the first event counts. Only `held` can fall."""
 
     arrived: int
     used: int
-    """Tuples that left in a committed window, once or more often."""
+    """Tuples that left in a committed window, once or several times."""
     dropped: int
-    """Tuples that no window needed any more before they had left."""
+    """Tuples that had not left when the last window with them was dropped."""
     outside: int
     """Tuples in no window: between windows, or before the first window of their key."""
     late: int
-    """Tuples older than the newest of their key, or in a tick that was closed already."""
+    """Tuples that were older than the newest of their key, or in a closed tick."""
     rejected: int
-    """Tuples that memory refused."""
+    """Tuples for which memory had no room."""
     held: int
-    """Tuples that have not left yet, and that some window needs."""
+    """Tuples that have not left yet and that some window needs."""
 
     @property
     def is_balanced(self) -> bool:
@@ -100,24 +101,24 @@ class WindowQueueStatistics:
     windows: WindowStatistics
     tuples: TupleStatistics
     waiting: int
-    """Keys of which a window waits."""
+    """Keys with a waiting window."""
     under_processing: int
-    """Keys that are READY: a window is committed, and has more to give."""
+    """Keys that are READY: a window is committed and has more tuples to give."""
     idle: int
-    """Keys that are IDLE: a window is committed, and its next tuple has not come."""
+    """Keys that are IDLE: a window is committed and its next tuple has not arrived."""
     in_process: int
-    """Windows that have left in full, and were not delivered."""
+    """Windows that have left completely and are not delivered."""
     delivered: int
-    """Windows delivered, taken as delivered among them."""
+    """Windows that were delivered or taken as delivered."""
     taken_as_delivered: int
-    """Windows taken as delivered because more were in process than the queue remembers."""
+    """Windows taken as delivered because more were in process than the queue may remember."""
     aborted: int
-    """Committed windows that were given up: memory refused one of their tuples, or their key was
-    forgotten, or the consumer asked for it."""
+    """Committed windows that ended without a result: memory had no room for one of their tuples,
+    their key was forgotten, or the consumer aborted them."""
     keys: int
-    """Keys that have arrived and were not forgotten."""
+    """Keys that have arrived and are not forgotten."""
     forgotten: int
-    """Keys forgotten since, each time counted."""
+    """How many times a key was forgotten."""
 
     @property
     def is_balanced(self) -> bool:

@@ -1,18 +1,18 @@
-"""The *Aggregate* operator: it makes one result of each window, as the tuples' marks tell it.
+"""The *Aggregate* operator: it computes one result per window and follows the marks of tuples.
 
 "The operator is stripped down of the window delimiting functionality which is better suited in the
-queue" (report, section 6.1.3). It opens a window where a mark says so, lets each tuple update the
-windows of its key that are open, and emits what it has made of a window that is complete:
+queue" (report, section 6.1.3). It opens a window where a mark says so. Each tuple updates the open
+windows of its key. When a window is complete, the operator emits its result:
 
-| mark | what a tuple does | what is done without a tuple |
+| mark | effect with a tuple | effect without a tuple |
 | --- | --- | --- |
 | `WindowEnd`, or a number above 0 | opens a window and updates it | |
 | `DISALLOW` (0), `INSIDE` (-1) | updates the open windows | |
-| `CLOSE` | | the oldest open window of its key is complete |
-| `ABORT` | | the oldest open window of its key is given up |
+| `CLOSE` | | completes the oldest open window of its key |
+| `ABORT` | | ends the oldest open window of its key without a result |
 
-That is Table 1, with the two marks for windows that end without a tuple. Its last row holds for
-any mark: a tuple at or after the end of a window completes it, and is not in it.
+This is Table 1, with two more marks for windows that end without a tuple. The last row of Table 1
+holds for every mark: a tuple at or after the end of a window completes it and is not part of it.
 """
 
 from __future__ import annotations
@@ -37,11 +37,17 @@ _UNKNOWN: Final = float("-inf")
 class Aggregate:
     """Compute a function of the values of each window, from tuples and their marks.
 
-    The function is one of the names "count", "sum", "min", "max", "mean", "variance" (of a
-    sample), "first" and "last", which are computed incrementally; or the builtin `len`, `sum`,
-    `min` or `max`, which means the same as its name; or an `AggregateFunction` of your own; or
-    anything else to be called with the list of the window's values, such as `statistics.median`.
-    `of` picks what is aggregated from the value of an update.
+    `function` is one of:
+
+    * a name: "count", "sum", "min", "max", "mean", "variance" (of a sample), "first" or "last".
+      These functions are computed incrementally.
+    * a builtin: `len`, `sum`, `min` or `max`. They mean "count", "sum", "min" and "max".
+    * an `AggregateFunction` of your own, which is also computed incrementally.
+    * any other callable, such as `statistics.median`. It is called with the list of the window's
+      values.
+
+    `of` is a function of the value of an update. Its result is what is aggregated. By default the
+    value itself is aggregated.
 
     >>> from upstream import Update
     >>> aggregate = Aggregate("sum", of=lambda trade: trade["shares"])
@@ -57,17 +63,17 @@ class Aggregate:
         self,
         function: str
         | AggregateFunction[State, Value]
-        | Callable[[list[float]], object]  # which tells type checkers what `median` is given here
+        | Callable[[list[float]], object]  # tells type checkers the argument of `median`
         | Callable[[list[Value]], object],
         *,
         of: Callable[[Whole], object] | None = None,
     ) -> None:
         if of is not None and not callable(of):
-            raise ParameterError("of", of, "a function of an update's value")
+            raise ParameterError("of", of, "a function of the value of an update")
         self._function = function_from(function)
         self._add = self._function.add
         self._name = name_of(function)
-        # What is aggregated is of the type that the caller says; here it is any object.
+        # The caller chooses the type of the aggregated values; here they are objects.
         self._of = cast("Callable[[object], object] | None", of)
         self._windows: dict[Key, list[_OpenWindow]] = {}
         self._newest_key: Key = None
@@ -75,44 +81,45 @@ class Aggregate:
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """The name of the function."""
         return self._name
 
     @property
     def open_windows(self) -> int:
-        """How many windows are open, over all keys. O(keys with open windows)."""
+        """The number of open windows of all keys. O(keys with open windows)."""
         return sum(map(len, self._windows.values()))
 
     @property
     def steps(self) -> int:
-        """How often a tuple has updated a window: the report's cost, in units of C_t."""
+        """How many times a tuple has updated a window: the report's cost, in units of C_t."""
         return self._steps
 
     def process(self, window_tuple: WindowTuple) -> WindowResult | None:
-        """Do what Table 1 says for a tuple or an ending; return the result of a complete window.
+        """Process a tuple or an ending; return the result of a window that is complete, or None.
 
-        The steps of a tuple, in this order:
+        A tuple is processed in these steps:
 
-        1. If it is at or after the end of the oldest open window of its key, that is complete,
-           without this tuple.
-        2. It opens the windows that its mark names, the earlier ones first. A number as a mark is
-           the end of a window that starts at the tuple.
-        3. It updates all open windows of its key that hold its time, in one step each.
-        4. If it is in the last tick of the oldest (`WindowEnd.last`), that is complete with it.
+        1. If it is at or after the end of the oldest open window of its key, this window is
+           complete without the tuple.
+        2. It opens the windows in its mark, the earlier ones first. A number as a mark is the end
+           of a window that starts at the tuple.
+        3. It updates each open window of its key that covers its time.
+        4. If it is in the last tick of the oldest window (`WindowEnd.last`), this window is
+           complete with the tuple.
 
-        No call emits more than one result. Window queues send a `CLOSE` for each window that a
-        tuple does not complete itself; with tuples made by hand, several windows may end at once,
-        and then the oldest is emitted, and the others by the following tuples of the key, which
-        no longer update them.
+        A call returns at most one result. Window queues send a `CLOSE` for each window that no
+        tuple completes. With tuples made by hand, several windows may end at once. Then the call
+        returns the result of the oldest window, and the next tuples of the key return the others,
+        which they no longer update.
 
-        A tuple for which nothing is open is ignored, and so is an ending: None is returned. A bare
-        `WindowTuple(None, CLOSE)` is about the key of the tuple processed last.
+        A tuple or ending is ignored if its key has no open window. A `WindowTuple(None, CLOSE)`
+        without a key refers to the key of the tuple processed last.
 
-        If the function, or `of`, raises for a value, the exception goes to the caller, and
-        everything is as before the call (but what a function of your own has changed in place). If
-        a result cannot be made of a complete window, the exception goes to the caller as well,
-        but the tuple is processed and that window is gone: it would fail again for ever. A tuple
-        does not come again, so a window without it should be given up: `WindowQueue.abort`.
+        If the function or `of` raises for a value, the exception is passed on, and everything is as
+        before the call, except for what a function of your own has changed in place. Such a tuple
+        does not come again, so abort its window: `WindowQueue.abort`. If the result of a complete
+        window cannot be computed, the exception is passed on too, but the tuple counts as
+        processed. The window is dropped, because it would fail again.
 
         O(1) for each open window of the key.
         """
@@ -136,7 +143,7 @@ class Aggregate:
         return self._process(update, mark)
 
     def _process(self, update: Update, mark: float) -> WindowResult | None:
-        """Process any tuple; its windows are changed only when nothing can raise any more."""
+        """Process any tuple. Its windows change only after everything that can raise."""
         key, value, time = update
         known = self._windows.get(key)
         windows = list(known or ())
@@ -148,7 +155,7 @@ class Aggregate:
             of = self._of
             picked = value if of is None else of(value)
             states = [self._add(window.state, picked) for window in holding]
-        # If its end has come, the tuple was not added to it, and otherwise this is its last tick.
+        # Either its end has come and the tuple is not in it, or this is its last tick.
         is_complete = windows and windows[0].last <= time
         complete = windows.pop(0) if is_complete else None
         self._keep(key, known, windows)
@@ -159,7 +166,7 @@ class Aggregate:
         return None if complete is None else self._result(key, complete)
 
     def _opened_by(self, mark: float, time: float) -> list[_OpenWindow]:
-        """Return the windows that a tuple opens, which all hold it."""
+        """Return the windows that a tuple opens; all of them cover its time."""
         if isinstance(mark, WindowEnd):
             ends = (*mark.earlier, mark) if mark.earlier else (mark,)
             return [self._open(end, end.start, end.last, time) for end in ends]
@@ -167,7 +174,7 @@ class Aggregate:
             return [self._open(mark, _UNKNOWN, mark, time)]
         if mark in _OPENS_NOTHING:
             return []
-        raise ParameterError("mark", mark, "DISALLOW, INSIDE or the end of a window, for a tuple")
+        raise ParameterError("mark", mark, "DISALLOW, INSIDE or the end of a window for a tuple")
 
     def _open(self, end: float, start: float, last: float, time: float) -> _OpenWindow:
         if start == _UNKNOWN:
@@ -178,10 +185,10 @@ class Aggregate:
         return _OpenWindow(start, float(end), last if last < end else float(end), state)
 
     def _end(self, ending: WindowTuple) -> WindowResult | None:
-        """Take away the oldest window of a key."""
+        """End the oldest window of a key; return its result if it is complete."""
         mark = ending.mark
         if isinstance(mark, WindowEnd) or mark not in _ENDINGS:
-            raise ParameterError("mark", mark, "CLOSE or ABORT, where there is no update")
+            raise ParameterError("mark", mark, "CLOSE or ABORT if there is no update")
         key = ending.key if isinstance(ending, WindowEnding) else self._newest_key
         windows = self._windows.get(key)
         if windows is None:
@@ -191,9 +198,9 @@ class Aggregate:
         return self._result(key, oldest) if mark == WindowMark.CLOSE else None
 
     def _keep(self, key: Key, known: list[_OpenWindow] | None, windows: list[_OpenWindow]) -> None:
-        """Remember the open windows of a key, and nothing of a key without: or fail and do nothing.
+        """Store the open windows of a key, or remove a key without windows. Do all or nothing.
 
-        A dict may call the key's own `__hash__` and `__eq__`.
+        A dict may call the `__hash__` and `__eq__` of the key, which may raise.
         """
         if not windows:
             if known is not None:
@@ -207,16 +214,16 @@ class Aggregate:
         return WindowResult(key, window.start, window.end, self._function.finish(window.state))
 
     def _check(self) -> None:
-        """Assert what always holds. O(open windows)."""
+        """Assert every invariant. O(open windows)."""
         for windows in self._windows.values():
-            assert windows, "a key without a window is remembered"
+            assert windows, "a key without open windows is stored"
             for window in windows:
                 assert window.start < window.end, "a window ends before it starts"
-                assert window.last <= window.end, "a window outlives its end"
+                assert window.last <= window.end, "a window completes after its end"
 
 
 class _OpenWindow:
-    """A window that is open, and what has been computed of it so far."""
+    """An open window and the state of its computation."""
 
     __slots__ = ("end", "last", "start", "state")
 

@@ -1,11 +1,11 @@
-"""What can be computed of a window, one value at a time: the functions of the *Aggregate* operator.
+"""The functions of the *Aggregate* operator, computed from one value at a time.
 
-"The computation is applied incrementally as tuples update the window" (report, section 6.1.1): a
-function keeps a state for each open window, of constant size and with constant time for a value.
-Whatever has to see all values at once, such as a median, is computed of the list of them.
+"The computation is applied incrementally as tuples update the window" (report, section 6.1.1). A
+function keeps a state for each open window, of constant size and with constant time per value. A
+function that needs all values at once, such as a median, is computed from the list of them.
 
-The functions here never change a state or a value in place, so a value for which one of them
-raises leaves the state as it was.
+The functions here never change a state or a value in place. So if one of them raises for a value,
+the state is as before.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Value_contra = TypeVar("Value_contra", contravariant=True)
 
 @runtime_checkable
 class AggregateFunction(Protocol[State, Value_contra]):
-    """What a function of your own needs, to be computed incrementally.
+    """The methods that a function of your own needs to be computed incrementally.
 
-    The object is shared by all windows, so what belongs to a window is in the state only.
+    All windows share the object, so the data of one window must be in its state only.
 
     >>> class Product:
     ...     def initial(self) -> float:
@@ -39,11 +39,11 @@ class AggregateFunction(Protocol[State, Value_contra]):
     """
 
     def initial(self) -> State:
-        """Return the state of a window without values; it is asked for once for each window."""
+        """Return the state of a window without values. It is called once for each window."""
         ...
 
     def add(self, state: State, value: Value_contra) -> State:
-        """Return the state with one more value; it may be the same object, changed."""
+        """Return the state after one more value; it may be the same object, changed in place."""
         ...
 
     def finish(self, state: State) -> object:
@@ -52,7 +52,7 @@ class AggregateFunction(Protocol[State, Value_contra]):
 
 
 def result_of(function: AggregateFunction[State, Value], values: Iterable[Value]) -> object:
-    """Compute `function` of `values` one by one, as it is done for a window. O(values)."""
+    """Compute `function` from `values` one by one, as for a window. O(values)."""
     state = function.initial()
     for value in values:
         state = function.add(state, value)
@@ -74,7 +74,7 @@ Comparable = TypeVar("Comparable", bound=_Comparable)
 
 
 class Count:
-    """Count the tuples of the window, whatever their values are, None too.
+    """Count the tuples of the window, whatever their values are, including None.
 
     >>> result_of(Count(), ["a", None, "a"])
     3
@@ -83,7 +83,7 @@ class Count:
     __slots__ = ()
 
     def initial(self) -> int:
-        """Return zero."""
+        """Return 0."""
         return 0
 
     def add(self, state: int, value: object) -> int:
@@ -96,12 +96,12 @@ class Count:
 
 
 class _OneValue(Generic[Value]):
-    """What the functions have in common whose state is one value, or, before the first, none."""
+    """What the functions share whose state is a single value, or no value at first."""
 
     __slots__ = ()
 
     def initial(self) -> tuple[Value, ...]:
-        """Return no value: None would not do, since it may be one."""
+        """Return an empty tuple. None would not work, because it may be a value."""
         return ()
 
     def finish(self, state: tuple[Value, ...]) -> Value:
@@ -110,7 +110,7 @@ class _OneValue(Generic[Value]):
 
 
 class Sum(_OneValue[Addable]):
-    """Add up the values, starting from the first: numbers, durations, arrays, what has a `+`.
+    """Add the values, starting from the first: numbers, durations, arrays, anything with `+`.
 
     >>> from datetime import timedelta
     >>> result_of(Sum(), [timedelta(hours=1), timedelta(minutes=30)])
@@ -120,12 +120,12 @@ class Sum(_OneValue[Addable]):
     __slots__ = ()
 
     def add(self, state: tuple[Addable, ...], value: Addable) -> tuple[Addable]:
-        """Return a new sum; never with `+=`, which would change somebody else's array."""
+        """Return a new sum. `+=` would change an array that belongs to the caller."""
         return (state[0] + value,) if state else (value,)
 
 
 class Min(_OneValue[Comparable]):
-    """Find the smallest value, the first of equal ones.
+    """Find the smallest value; among equal values, the first.
 
     >>> result_of(Min(), [2, 1.0, 1, 3])
     1.0
@@ -139,7 +139,7 @@ class Min(_OneValue[Comparable]):
 
 
 class Max(_OneValue[Comparable]):
-    """Find the largest value, the first of equal ones.
+    """Find the largest value; among equal values, the first.
 
     >>> result_of(Max(), [2, 3.0, 3, 1])
     3.0
@@ -181,7 +181,7 @@ class Last(_OneValue[Value]):
 
 
 class Mean:
-    """Compute the arithmetic mean of numbers; it is exact if their sum and its quotient are.
+    """Compute the arithmetic mean of numbers. It is exact if their sum and the quotient are exact.
 
     >>> result_of(Mean(), [1, 2, 6])
     3.0
@@ -190,7 +190,7 @@ class Mean:
     __slots__ = ()
 
     def initial(self) -> tuple[int, float] | None:
-        """Return that there is no value yet."""
+        """Return None, because there is no value yet."""
         return None
 
     def add(self, state: tuple[int, float] | None, value: float) -> tuple[int, float]:
@@ -198,14 +198,14 @@ class Mean:
         return (1, value) if state is None else (state[0] + 1, state[1] + value)
 
     def finish(self, state: tuple[int, float] | None) -> float | None:
-        """Return the sum by the count."""
+        """Return the sum divided by the count."""
         return None if state is None else state[1] / state[0]
 
 
 class Variance:
-    """Compute the sample variance of numbers, as `statistics.variance` does; None for one value.
+    """Compute the sample variance of numbers, like `statistics.variance`; None for one value.
 
-    It is computed by Welford's method, which does not subtract large squares from one another.
+    It uses Welford's method, which does not subtract large squares from each other.
 
     >>> result_of(Variance(), [1, 2, 6]), result_of(Variance(), [1])
     (7.0, None)
@@ -214,7 +214,7 @@ class Variance:
     __slots__ = ()
 
     def initial(self) -> tuple[int, float, float] | None:
-        """Return that there is no value yet."""
+        """Return None, because there is no value yet."""
         return None
 
     def add(self, state: tuple[int, float, float] | None, value: float) -> tuple[int, float, float]:
@@ -223,18 +223,18 @@ class Variance:
             return 1, value, 0
         count, mean, squares = state
         distance = value - mean
-        mean = mean + distance / (count + 1)  # not +=: it might be the caller's array
+        mean = mean + distance / (count + 1)  # not +=, which could change the caller's array
         return count + 1, mean, squares + distance * (value - mean)
 
     def finish(self, state: tuple[int, float, float] | None) -> float | None:
-        """Return the squares by the count less one."""
+        """Return the sum of squares divided by the count minus one."""
         return None if state is None or state[0] < 2 else state[2] / (state[0] - 1)
 
 
 class WholeWindow(Generic[Value]):
     """Keep the values of the window, and call a function with the list of them at its end.
 
-    The state is as large as the window, unlike that of the other functions.
+    Unlike the state of the other functions, this state is as large as the window.
 
     >>> import statistics
     >>> result_of(WholeWindow(statistics.median), [1, 2, 6])
@@ -251,12 +251,12 @@ class WholeWindow(Generic[Value]):
         return []
 
     def add(self, state: list[Value], value: Value) -> list[Value]:
-        """Return the same list, with the value at its end."""
+        """Return the same list with the value appended."""
         state.append(value)
         return state
 
     def finish(self, state: list[Value]) -> object:
-        """Return what the function says."""
+        """Return the result of the function."""
         return self._function(state)
 
 
@@ -272,31 +272,31 @@ FUNCTIONS: Final[Mapping[str, object]] = MappingProxyType(
         "variance": Variance(),
     }
 )
-"""The functions that have a name."""
+"""The functions by name."""
 
 _BUILTINS: Final = ((len, "count"), (max, "max"), (min, "min"), (sum, "sum"))
 
 
 def function_from(function: object) -> AggregateFunction[object, object]:
-    """Return what computes `function`, which is a name, a builtin, an object or a callable."""
+    """Return the object that computes `function`: a name, a builtin, an object or a callable."""
     found = FUNCTIONS.get(name_of(function)) if _has_name(function) else function
     if isinstance(found, type) and isinstance(found, AggregateFunction):
-        raise ParameterError("function", function, "an object rather than its class")
+        raise ParameterError("function", function, "an object, not its class")
     if isinstance(found, AggregateFunction):
         return found
     if callable(found):
-        # Whoever asks for a function knows its states and values as objects only.
+        # The caller of this function knows the states and values as objects only.
         return cast("AggregateFunction[object, object]", WholeWindow(found))
     raise ParameterError(
         "function",
         function,
-        f"one of {', '.join(map(repr, FUNCTIONS))}, an AggregateFunction, or something to call "
-        "with the list of the values of a window",
+        f"one of {', '.join(map(repr, FUNCTIONS))}, an AggregateFunction, or a function of the "
+        "list of the values of a window",
     )
 
 
 def name_of(function: object) -> str:
-    """Return what to call `function`: its name here, or else the one it was defined with."""
+    """Return the name of `function`: its name here, or else the one that it was defined with."""
     if isinstance(function, str):
         return function
     for builtin, short_name in _BUILTINS:

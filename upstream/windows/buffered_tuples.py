@@ -1,11 +1,11 @@
-"""Where the tuples of one key are until they leave: the enqueue buffer and the dequeue buffer.
+"""The enqueue buffer and the dequeue buffer: where the tuples of one key are until they leave.
 
-The *enqueue buffer* is where tuples accumulate as they arrive, and where whole windows of them are
-dropped; the *dequeue buffer* holds what is still to leave of the committed window (report, section
-6.2). Which tuple goes where is the window buffer's business; here they are only held: as Python
+In the *enqueue buffer*, tuples accumulate as they arrive, and whole windows of them are dropped.
+The *dequeue buffer* has the tuples of the committed window that have not left (report, section
+6.2). The window buffer decides where each tuple goes. This module stores the tuples: as Python
 objects (`ObjectTuples`), or as bytes in the blocks of a page pool.
 
-Most tuples never leave, so one is held as a plain tuple, and becomes an `Update` when it does.
+Most tuples never leave. So a tuple is stored without names, and becomes an `Update` when it leaves.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Protocol
 from ..updates import Key
 
 Row = tuple[Key, object, float]
-"""An update before it has names: key, value and time."""
+"""Key, value and time: an update without its names."""
 
 
 class BufferedTuples(Protocol):
-    """Hold the tuples of one key, oldest first.
+    """The tuples of one key, oldest first.
 
-    The three ways to append raise PagePoolFullError, and change nothing, if there is no room. They
-    and `take` are attributes, so that whoever holds them can call them without a detour.
+    The three functions that append raise PagePoolFullError if there is no room; then nothing has
+    changed. They and `take` are attributes, so that callers can store them and save a look-up.
     """
 
     @property
@@ -44,17 +44,17 @@ class BufferedTuples(Protocol):
 
     @property
     def take(self) -> Callable[[], Row]:
-        """Take the oldest out of the dequeue buffer; IndexError if it is empty. O(1)."""
+        """Remove and return the oldest of the dequeue buffer; IndexError if it is empty. O(1)."""
         ...
 
     @property
     def enqueued_count(self) -> Callable[[], int]:
-        """Return how many are in the enqueue buffer. O(1)."""
+        """Return the number of tuples in the enqueue buffer. O(1)."""
         ...
 
     @property
     def committed_count(self) -> Callable[[], int]:
-        """Return how many are in the dequeue buffer. O(1)."""
+        """Return the number of tuples in the dequeue buffer. O(1)."""
         ...
 
     def drop(self, count: int) -> None:
@@ -62,13 +62,13 @@ class BufferedTuples(Protocol):
         ...
 
     def truncate(self, count: int) -> None:
-        """Drop the newest `count` of the enqueue buffer, of which none is in the dequeue buffer."""
+        """Drop the newest `count` of the enqueue buffer. None may be in the dequeue buffer."""
         ...
 
     def commit(self, count: int, *, dropping: int) -> None:
-        """Let the oldest `count` of the enqueue buffer be the dequeue buffer, which is empty.
+        """Make the oldest `count` of the enqueue buffer the dequeue buffer, which must be empty.
 
-        The enqueue buffer then loses its oldest `dropping`. O(count).
+        Then drop the oldest `dropping` of the enqueue buffer. O(count).
         """
         ...
 
@@ -77,16 +77,16 @@ class BufferedTuples(Protocol):
         ...
 
     def clear(self) -> None:
-        """Let go of everything, since the key is gone."""
+        """Empty both buffers and release their memory, because the key was forgotten."""
         ...
 
     def enqueued(self) -> list[Row]:
-        """Return what is in the enqueue buffer; change nothing. O(its length)."""
+        """Return the tuples of the enqueue buffer; change nothing. O(its length)."""
         ...
 
 
 class ObjectTuples:
-    """Hold the tuples as Python objects.
+    """Store the tuples as Python objects.
 
     >>> tuples = ObjectTuples()
     >>> for time in (1.0, 2.0, 3.0):
@@ -112,7 +112,7 @@ class ObjectTuples:
         committed: deque[Row] = deque()
         self._enqueued = enqueued
         self._committed = committed
-        # The lists' own methods: a method of ours around each would take three times as long.
+        # The lists' own methods: a method around each of them would take three times as long.
         self.append: Callable[[Row], None] = enqueued.append
         self.append_committed: Callable[[Row], None] = committed.append
         self.take: Callable[[], Row] = committed.popleft
@@ -135,7 +135,7 @@ class ObjectTuples:
 
     def commit(self, count: int, *, dropping: int) -> None:
         """Copy the oldest `count` to the dequeue buffer, and drop the oldest `dropping`."""
-        assert not self._committed, "a window committed to before the last one has left"
+        assert not self._committed, "the previous committed window has not left yet"
         self._committed.extend(self._enqueued[:count])
         del self._enqueued[:dropping]
 
@@ -144,10 +144,10 @@ class ObjectTuples:
         self._committed.clear()
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Empty both buffers."""
         self._enqueued.clear()
         self._committed.clear()
 
     def enqueued(self) -> list[Row]:
-        """Return what is in the enqueue buffer."""
+        """Return the tuples of the enqueue buffer."""
         return list(self._enqueued)

@@ -1,12 +1,12 @@
-"""EAGER window buffers: what counts is the window that was started last (report, section 6.2.2).
+"""EAGER window buffers: the most recent window is the one started last (report, section 6.2.2).
 
-The operator commits to a window that may still be open and processes its tuples as they come. A
-new starter empties the enqueue buffer, which so holds the window that was started last and nothing
-else; tuples of the committed window go to the dequeue buffer as well.
+The operator commits to a window that may still be open, and processes its tuples as they arrive. A
+new starter empties the enqueue buffer, so this buffer contains only the window that was started
+last. Tuples of the committed window also go to the dequeue buffer.
 
-The report promotes an IDLE key when a tuple inside its window comes. Read to the letter, a key
-would be IDLE for ever when no tuple falls on the last tick of its window, so here the tuple that
-closes the window promotes it, too.
+In the report, a tuple inside its window promotes an IDLE key. Taken literally, a key would stay
+IDLE for ever if no tuple falls on the last tick of its window. So here the tuple that closes the
+window promotes the key too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from .window_buffer import WindowBuffer
 
 
 class EagerWindowBuffer(WindowBuffer):
-    """Update by windows that are started.
+    """The windows of one key, where the most recent window is the one started last.
+
+    Pass the class, or an instance without arguments, to a `WindowQueue`. The queue makes one
+    buffer per key: of the windows in `specification`, with the tuples in `tuples`, counting in
+    `counts`.
 
     >>> from upstream.windows import WindowSpecification
     >>> buffer = EagerWindowBuffer(WindowSpecification(size=2, slide=2))
@@ -34,27 +38,27 @@ class EagerWindowBuffer(WindowBuffer):
     __slots__ = ()
 
     def is_update(self, time: float) -> bool:
-        """Tell whether a tuple at `time` starts a window: the last one started is the newest."""
+        """Tell whether a tuple at `time` starts a window."""
         return len(self.windows.starts(time)) > 0
 
     def should_promote(self, time: float) -> bool:
-        """Tell whether a tuple at `time` is in the committed window, or closes it."""
+        """Tell whether a tuple at `time` is in the committed window or closes it."""
         return self._is_receiving
 
     @property
     def _is_receiving(self) -> bool:
-        """Whether the committed window is open, so that its tuples may still come."""
+        """Whether the committed window is open, so that more of its tuples may arrive."""
         return not (self._is_complete or self.is_aborted or self.is_finished)
 
     @property
     def held_windows(self) -> int:
-        """How many windows wait: one or none."""
+        """How many windows wait: one or zero."""
         return int(self.is_waiting)
 
     def commit(self) -> None:
         """Commit to the window that was started last."""
         index = self._waiting_index
-        assert index is not None, "nothing waits"
+        assert index is not None, "no window waits"
         self._begin_processing(index)
         count = self._tuples.enqueued_count()
         self._tuples.commit(count, dropping=count)
@@ -65,18 +69,18 @@ class EagerWindowBuffer(WindowBuffer):
         self._choose_append()
 
     def waiting(self) -> list[Update]:
-        """Return the tuples of the window that waits, as far as they have come."""
+        """Return the tuples of the waiting window that have arrived."""
         return [Update(*row) for row in self._tuples.enqueued()]
 
     def drop_uncommitted(self) -> int:
-        """Drop the window that waits, and the committed one unless it is complete."""
+        """Drop the waiting window, and the committed one unless it is complete."""
         triggers = self._withdraw()
         self._counts.superseded += triggers == WITHDRAWS
         self.windows.drop_open()
         return triggers | self._abort_if_open()
 
     def note_start(self, newest: int, windows: int) -> tuple[int, int]:
-        """Note that a tuple starts windows: the newest of them is the one that waits now."""
+        """Note that a tuple starts windows; the newest of them waits now."""
         tuples = self._tuples
         if self._waiting_index is not None:
             self._counts.superseded += windows
@@ -92,7 +96,7 @@ class EagerWindowBuffer(WindowBuffer):
         return IS_UPDATE, self._first
 
     def note_close(self, index: int, number: int, windows: int) -> int:
-        """Note that windows closed: the committed one is complete if it is among them."""
+        """Note that windows closed; the committed one is complete if it is among them."""
         if self.committed_index > index or not self._is_receiving:
             return 0
         self._complete()
@@ -100,7 +104,7 @@ class EagerWindowBuffer(WindowBuffer):
         return SHOULD_PROMOTE
 
     def _choose_append(self) -> None:
-        """Find out where tuples go: to the window that waits, to the committed one, or to both."""
+        """Choose where tuples go: to the waiting window, to the committed one, or to both."""
         tuples = self._tuples
         is_open = self._is_receiving
         windows = self.windows
@@ -111,7 +115,7 @@ class EagerWindowBuffer(WindowBuffer):
             windows.keep = tuples.append_to_both if is_open else tuples.append
 
     def reject_open(self) -> int:
-        """Drop the window that waits, and the committed one: both hold the tuple."""
+        """Drop the waiting window and the committed one, because both lack a tuple."""
         triggers = self._withdraw()
         self._counts.rejected += triggers == WITHDRAWS
         return triggers | self._abort_if_open()
@@ -124,7 +128,7 @@ class EagerWindowBuffer(WindowBuffer):
         return WITHDRAWS
 
     def _drop_enqueued(self) -> None:
-        """Empty the enqueue buffer, which the committed window shares some tuples with."""
+        """Empty the enqueue buffer, which shares some tuples with the committed window."""
         tuples = self._tuples
         count = tuples.enqueued_count()
         first = self._first
@@ -143,7 +147,7 @@ class EagerWindowBuffer(WindowBuffer):
         return self.abort() if self._is_receiving else 0
 
     def abort(self) -> int:
-        """Drop what has not left of the committed window; return triggers."""
+        """Drop the tuples of the committed window that have not left; return triggers."""
         triggers = super().abort()
         self._choose_append()
         return triggers
@@ -151,11 +155,11 @@ class EagerWindowBuffer(WindowBuffer):
     def _check(self) -> None:
         super()._check()
         count = self._tuples.enqueued_count()
-        assert (count > 0) == self.is_waiting, "a window that waits without its starter"
+        assert (count > 0) == self.is_waiting, "a waiting window lacks its starter"
 
 
 def _dropping(counts: WindowCounts) -> Callable[[Row], None]:
-    """Return what keeps no tuple: for open windows that were superseded or aborted."""
+    """Return a function that drops tuples, for open windows that were superseded or aborted."""
 
     def drop(_row: Row) -> None:
         counts.dropped += 1

@@ -1,11 +1,11 @@
 """The key transition graph of windows, as tables (report, section 6.2 and Figure 10).
 
-A key may wait and be under processing at once: a newer window may have come while the operator is
-still busy with an older one. So the graph is two small tables side by side. LAZY and EAGER follow
-the same tables; they differ only in when the triggers fire, which is what their window buffers
-define (`is_update`, `should_promote`, `is_available`).
+A key may wait and be under processing at once, because a newer window may arrive while the operator
+still processes an older one. So the graph is two small tables side by side. LAZY and EAGER follow
+the same tables. They differ only in when the triggers fire, which their window buffers define
+(`is_update`, `should_promote`, `is_available`).
 
-The diagram in DESIGN.md is drawn from these tables by `diagram`.
+`diagram` draws the diagram in DESIGN.md from these tables.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 
 class KeyState(StrEnum):
-    """Where a key is. Each table has two or three of these."""
+    """The states of a key. Each table has two or three of them."""
 
     ENQ = "ENQ"
     """Tuples may accumulate, but no window of the key waits."""
@@ -27,22 +27,22 @@ class KeyState(StrEnum):
     READY = "READY"
     """The operator is committed to a window: the key is among the `keys_under_processing`."""
     IDLE = "IDLE"
-    """The same, but tuples of the window are missing: the key is among the `idle_keys`."""
+    """Like READY, but the next tuple has not arrived: the key is among the `idle_keys`."""
 
 
 class KeyEvent(StrEnum):
-    """What moves a key from state to state."""
+    """The events that change the state of a key."""
 
     UPDATE = "is_update"
     """A tuple made another window the most recent one."""
     WITHDRAW = "the window is rejected"
-    """Memory refused a tuple of the window that waits, or the key was forgotten."""
+    """Memory had no room for a tuple of the waiting window, or the key was forgotten."""
     COMMIT = "commit"
-    """The operator takes the key's most recent window."""
+    """The operator commits to the key's most recent window."""
     GAP = "not is_available"
-    """The operator asks for a tuple of the committed window that has not come yet."""
+    """The operator asks for a tuple of the committed window that has not arrived."""
     PROMOTE = "should_promote"
-    """That tuple has come, or the window was closed."""
+    """That tuple has arrived, or the window was closed."""
     FINISH = "the window has left"
     """All of the committed window has left."""
 
@@ -57,7 +57,7 @@ WAITING: Final[Transitions] = {
     KeyEvent.WITHDRAW: {_WAIT: _ENQ},
     KeyEvent.COMMIT: {_WAIT: _ENQ},
 }
-"""Whether a window of the key waits; it begins in ENQ."""
+"""Whether a window of the key waits. The first state is ENQ."""
 
 PROCESSING: Final[Transitions] = {
     KeyEvent.COMMIT: {_DONE: _READY},
@@ -65,27 +65,27 @@ PROCESSING: Final[Transitions] = {
     KeyEvent.PROMOTE: {_IDLE: _READY},
     KeyEvent.FINISH: {_READY: _DONE},
 }
-"""Whether a window of the key is under processing; it begins in DONE."""
+"""Whether a window of the key is under processing. The first state is DONE."""
 
 IS_UPDATE: Final = 1
-"""Trigger: another window is the most recent one, and waits from now on."""
+"""Trigger: another window is the most recent one and waits now."""
 CLOSES: Final = 2
-"""Trigger: a window was closed, so the application is stale if it has none newer."""
+"""Trigger: a window was closed, so the application is stale unless it has a newer one."""
 SHOULD_PROMOTE: Final = 4
-"""Trigger: the committed window has more to give, so a key that is IDLE is READY again."""
+"""Trigger: the committed window has more tuples, so an IDLE key is READY again."""
 WITHDRAWS: Final = 8
-"""Trigger: the window that waited was rejected, and nothing waits."""
+"""Trigger: the waiting window was rejected, so no window waits."""
 REFUSED: Final = 16
 """Trigger: memory had no room for the tuple."""
 OUTSIDE: Final = 32
-"""Trigger: the tuple is in no window that is open."""
+"""Trigger: the tuple is in no open window."""
 
 UNUSUAL: Final = SHOULD_PROMOTE | WITHDRAWS | REFUSED | OUTSIDE
-"""What most tuples, and most that start or close a window, do not mean."""
+"""The rare triggers. Most tuples that start or close a window have none of them."""
 
 
 def diagram() -> str:
-    """Return both tables as one Mermaid state diagram, the two halves of a key side by side."""
+    """Return both tables as one Mermaid state diagram, side by side."""
     lines = ["stateDiagram-v2", "    state key {"]
     for begin, table in ((KeyState.ENQ, WAITING), (KeyState.DONE, PROCESSING)):
         if begin is KeyState.DONE:

@@ -1,8 +1,8 @@
-"""LAZY window buffers: what counts is the window that was closed last (report, section 6.2.1).
+"""LAZY window buffers: the most recent window is the one closed last (report, section 6.2.1).
 
-The operator commits to windows that have arrived in full, so a key that is under processing never
-runs out of tuples. The enqueue buffer holds the closed window that waits, and one structure for
-each starter of open ones; a window that is closed replaces the one that waited.
+The operator commits to windows that have arrived completely, so a key under processing never lacks
+tuples. The enqueue buffer contains the closed window that waits, and one structure for each starter
+of open windows. A window that closes replaces the one that waited.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from .window_buffer import UNSPECIFIED, WindowBuffer
 
 
 class LazyWindowBuffer(WindowBuffer):
-    """Update by windows that are closed.
+    """The windows of one key, where the most recent window is the one closed last.
+
+    Pass the class, or an instance without arguments, to a `WindowQueue`. The queue makes one
+    buffer per key: of the windows in `specification`, with the tuples in `tuples`, counting in
+    `counts`.
 
     >>> buffer = LazyWindowBuffer(WindowSpecification(size=2, slide=2))
     >>> for time in (0.0, 1.0, 2.0):
@@ -37,16 +41,16 @@ class LazyWindowBuffer(WindowBuffer):
     ) -> None:
         super().__init__(specification, tuples, counts, key)
         self._waiting_end = 0
-        """The number of the first tuple after the window that waits."""
+        """The number of the first tuple after the waiting window."""
         self._hole = 0
-        """How many numbers after it are of no tuple: memory refused one of the windows there."""
+        """How many numbers after it have no tuple, because memory rejected a window there."""
 
     def is_update(self, time: float) -> bool:
-        """Tell whether a tuple at `time` closes a window: the last one closed is the newest."""
+        """Tell whether a tuple at `time` closes a window."""
         return self.windows.closes_with(time)
 
     def should_promote(self, time: float) -> bool:
-        """Return False: a committed window is complete, so its key is never IDLE."""
+        """Return False, because a committed window is complete and its key is never IDLE."""
         return False
 
     @property
@@ -56,13 +60,13 @@ class LazyWindowBuffer(WindowBuffer):
 
     @property
     def structure_count(self) -> int:
-        """How many structures the enqueue buffer holds: one per starter of windows in scope."""
+        """How many structures the enqueue buffer has: one per starter of windows in scope."""
         return self.windows.structure_count + self.is_waiting
 
     def commit(self) -> None:
-        """Commit to the window that was closed last; the open ones keep the tuples they share."""
+        """Commit to the window that was closed last; open windows keep the tuples they share."""
         index = self._waiting_index
-        assert index is not None, "nothing waits"
+        assert index is not None, "no window waits"
         first, end = self._first, self._waiting_end
         first_open = self.windows.first_number
         kept_from = self._end if first_open is None else first_open
@@ -74,13 +78,13 @@ class LazyWindowBuffer(WindowBuffer):
         self._complete()
 
     def waiting(self) -> list[Update]:
-        """Return the tuples of the window that waits."""
+        """Return the tuples of the waiting window."""
         if self._waiting_index is None:
             return []
         return [Update(*row) for row in self._tuples.enqueued()[: self._waiting_end - self._first]]
 
     def drop_uncommitted(self) -> int:
-        """Drop the open windows, and the one that waits."""
+        """Drop the open windows and the one that waits."""
         self._counts.superseded += self.held_windows
         was_waiting = self.is_waiting
         self.windows.drop_open()
@@ -94,17 +98,17 @@ class LazyWindowBuffer(WindowBuffer):
         return self._first + self._tuples.enqueued_count() + self._hole
 
     def note_start(self, newest: int, windows: int) -> tuple[int, int]:
-        """Note that a tuple starts windows: nothing changes for the key."""
+        """Note that a tuple starts windows; nothing changes for the key."""
         return 0, self._first + self._tuples.enqueued_count() + self._hole
 
     def note_close(self, index: int, number: int, windows: int) -> int:
-        """Note that windows closed: the newest of them is the one that waits now."""
+        """Note that windows closed; the newest of them waits now."""
         tuples = self._tuples
         first = self._first
         end = first + tuples.enqueued_count() + self._hole
         if self._hole:
             self._drop_until(number)
-        elif number != first:  # `_drop_until`, written out
+        elif number != first:  # this is `_drop_until`, written out
             kept = self._used_until
             if kept < self._last_number:
                 kept = self._last_number
@@ -123,7 +127,7 @@ class LazyWindowBuffer(WindowBuffer):
         return IS_UPDATE
 
     def reject_open(self) -> int:
-        """Drop all open windows; the closed one that waits is whole, and stays."""
+        """Drop all open windows. The closed window that waits is complete and stays."""
         waiting = self.is_waiting
         self._counts.rejected += self.held_windows - waiting
         if not waiting:
@@ -147,14 +151,14 @@ class LazyWindowBuffer(WindowBuffer):
         self._first = number
 
     def _count_between(self, first: int, end: int) -> int:
-        """Return how many tuples are held from number `first` up to `end`, without the hole."""
+        """Return how many tuples are held with numbers from `first` until `end`."""
         hole = self._hole
         return end - first - hole if hole and first <= self._waiting_end < end else end - first
 
     def _check(self) -> None:
         super()._check()
         assert self._hole == 0 or self.is_waiting
-        # One more that waits; and by rounding, a time on a border may be in one window more.
+        # One more waits. And because of rounding, a time on a border may be in one more window.
         assert self.structure_count <= self._specification.overlap + 2
         if self._waiting_index is not None:
             assert self._first < self._waiting_end <= self._end - self._hole

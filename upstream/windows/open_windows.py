@@ -1,12 +1,12 @@
-"""The windows of one key that are open: which tuples start, fill and close them.
+"""The open windows of one key: which tuples start, fill and close them.
 
-Windows that one tuple starts stand in one structure, the range of their numbers. So after a gap, one
-tuple may start any number of windows. Which tuples are kept, and what that means for the key, is
-the business of a `WindowKeeper`: a window buffer, or the windows of an append queue.
+Windows that the same tuple starts are in one structure, the range of their numbers. So after a gap,
+one tuple may start any number of windows. A `WindowKeeper` decides which tuples are kept and what
+that means for the key. It is a window buffer, or the windows of an append queue.
 
 Most tuples neither start nor close a window. They come before `quiet_until`, and the caller may
-just `keep` them. A tuple that starts or closes a window mostly starts or closes the next one, which
-is known without a division.
+simply `keep` them. A tuple that starts or closes a window usually starts or closes just the next
+one, which is known without a division.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ NEVER: Final = math.inf
 ALWAYS: Final = -math.inf
 
 UNSTORABLE: Final = object()
-"""The value of a tuple that cannot be kept."""
+"""The value of a tuple that cannot be stored."""
 
 Opened = tuple[int, int, int, float]
-"""Open windows that one tuple started: the oldest, the newest, the tuple's number, and where the
-oldest ends."""
+"""Open windows that one tuple started: the oldest and the newest window, the number of the tuple,
+and the end of the oldest window."""
 
 
 class WindowKeeper(Protocol):
-    """What keeps the windows of one key and their tuples, as windows open and close."""
+    """The object that keeps the windows of one key and their tuples, as windows open and close."""
 
     def note_start(self, newest: int, windows: int) -> tuple[int, int]:
-        """Note that a tuple starts so many windows; return its triggers and its number."""
+        """Note that a tuple starts `windows` windows; return its triggers and its number."""
         ...
 
     def note_close(self, index: int, number: int, windows: int) -> int:
-        """Note that windows closed, the newest `index`, whose first tuple is `number`."""
+        """Note that windows closed; the newest is `index`, and its first tuple is `number`."""
         ...
 
     def reject_open(self) -> int:
-        """Drop all windows that hold a tuple for which there was no room; return triggers."""
+        """Drop all windows with a tuple for which there was no room; return triggers."""
         ...
 
 
 class OpenWindows:
     """Follow the tuples of one key through its windows.
 
-    The caller checks for lateness: it passes no tuple older than `late_before`. What an arrival
-    means for its key is returned as triggers, see `key_transitions`. O(1) amortised per tuple, and
-    independent of how many windows overlap.
+    The caller checks for lateness: it passes no tuple older than `late_before`. The methods return
+    what an arrival means for its key as triggers (`key_transitions`). O(1) amortised per tuple,
+    however many windows overlap.
     """
 
     __slots__ = (
@@ -85,8 +85,8 @@ class OpenWindows:
     )
 
     keep: Callable[[Row], None]
-    """Where tuples of the open windows go at present, which the keeper says; PagePoolFullError
-    without room."""
+    """Where tuples of the open windows go now. The keeper sets it. Raises PagePoolFullError without
+    room."""
 
     place: Place
     """The place of the key in its queue, if it is in one."""
@@ -106,25 +106,25 @@ class OpenWindows:
         self._counts = counts
         self.key = key
         self.kept_trigger = 0
-        """What it means for the key that a tuple is kept at present, which the keeper says."""
+        """The trigger of a kept tuple at present. The keeper sets it."""
         self.late_before = ALWAYS
         """Tuples older than this are late."""
         self.quiet_until = ALWAYS
-        """Tuples before this are in all open windows, start none and close none."""
+        """Tuples before this time are in all open windows, and neither start nor close one."""
         self.is_watched = False
-        """Whether no tuple is quiet, since its trigger matters."""
+        """Whether no tuple counts as quiet, because its trigger matters."""
         self._open: deque[Opened] = deque()
         self._first_index: int | None = None
         self._next_index = 0
-        """The oldest window that was not opened yet, and may be."""
+        """The oldest window that was not opened yet and may be opened."""
         self._next_start = self._second_start = ALWAYS
-        """Where it starts, and where the one after it."""
+        """The starts of this window and of the one after it."""
         self._step_until = ALWAYS
-        """Tuples before this close the oldest window, start the next one, or both, or neither."""
+        """A tuple before this time closes at most the oldest window and starts at most the next."""
         self._oldest_end = NEVER
-        """Where the oldest open window ends."""
+        """The end of the oldest open window."""
         self.closed_version = 0
-        """The version of the window that was closed last; a newer window has a greater one."""
+        """The version of the window that was closed last. Newer windows have greater versions."""
 
     def starts(self, time: float) -> range:
         """Return the windows that a tuple at `time` would start."""
@@ -133,18 +133,18 @@ class OpenWindows:
         holding = specification.holding(time)
         return range(max(first, holding.start), holding.stop)
 
-    # Tuples that come.
+    # Arriving tuples.
 
     def arrive(self, row: Row) -> int:
-        """Take in a tuple that is not late, and return its triggers."""
+        """Add a tuple that is not late, and return its triggers."""
         time = row[2]
         if time < self.quiet_until:
             self.late_before = time
             return self._keep(row)
         if not time < self._step_until:
             return self._arrive_anywhere(row)
-        # One step: the oldest window may be closed, and the next one started. It is written out,
-        # since a call for each part of it would cost as much again.
+        # One step: the oldest window may close, and the next one may start. It is written out,
+        # because a call for each part would double the cost.
         opened = self._open
         triggers = 0
         if time >= self._oldest_end:
@@ -183,13 +183,13 @@ class OpenWindows:
         return triggers
 
     def refuse(self, time: float) -> int:
-        """Take in a tuple that cannot be kept, which so lacks in its windows; return triggers."""
+        """Process a tuple that cannot be stored and is missing in its windows; return triggers."""
         return self._arrive_anywhere((self.key, UNSTORABLE, time))
 
     def _arrive_anywhere(self, row: Row) -> int:
-        """Take in a tuple that may close and start any number of windows."""
+        """Add a tuple that may close and start any number of windows."""
         time = row[2]
-        # Negated, so that a time that is no number is found out, before anything has changed.
+        # Negated, so that a NaN is found before anything has changed.
         newest = self._next_index - 1 if time < self._next_start else self._find_newest(time)
         triggers = 0
         if time >= self._oldest_end:
@@ -204,7 +204,7 @@ class OpenWindows:
         return triggers
 
     def _close_by_tick(self, time: float) -> int:
-        """Close the windows in whose last tick a tuple of theirs is: one, but for rounding."""
+        """Close the windows whose last tick has this tuple: one, or more because of rounding."""
         opened = self._open
         if not opened:
             return 0
@@ -220,7 +220,7 @@ class OpenWindows:
         return CLOSES | self._keeper.note_close(index, number, 1)
 
     def _find_newest(self, time: float) -> int:
-        """Return the newest window that starts at or before `time`; raise if it is no good time."""
+        """Return the newest window that starts at or before `time`; raise for an invalid time."""
         specification = self._specification
         newest = specification.newest(time)
         if self._first_index is None:
@@ -245,7 +245,7 @@ class OpenWindows:
         return triggers
 
     def _keep(self, row: Row) -> int:
-        """Keep a tuple of the windows that are open; drop these if there is no room for it."""
+        """Keep a tuple of the open windows, or drop these windows if there is no room for it."""
         if row[1] is UNSTORABLE:
             return self._refuse_tuple()
         try:
@@ -266,28 +266,28 @@ class OpenWindows:
         return triggers | REFUSED
 
     def _note_homeless(self, time: float) -> int:
-        """Count a tuple that no open window holds."""
+        """Count a tuple that is in no open window."""
         holding = self._specification.holding(time)
         if len(holding) and self._first_index is not None and holding[-1] >= self._first_index:
-            self._counts.dropped += 1  # its windows were rejected before it came
+            self._counts.dropped += 1  # its windows were rejected before it arrived
         else:
             self._counts.outside += 1
         return OUTSIDE
 
     def watch(self) -> None:
-        """Let no tuple be quiet, since its trigger matters."""
+        """Treat no tuple as quiet, because its trigger matters."""
         self.is_watched = True
         self.quiet_until = ALWAYS
 
     def stop_watching(self) -> None:
-        """Let tuples be quiet again."""
+        """Treat tuples as quiet again."""
         self.is_watched = False
         self._plan()
 
-    # Windows that close.
+    # Closing windows.
 
     def close_until(self, now: float) -> int:
-        """Close the windows that end at or before `now`, since no tuple will; return triggers."""
+        """Close the windows that end at or before `now` without a tuple; return triggers."""
         if now < self._oldest_end:
             return 0
         newest = self._next_index - 1
@@ -316,29 +316,29 @@ class OpenWindows:
         return CLOSES | self._keeper.note_close(index, number, windows)
 
     def version(self, index: int) -> int:
-        """Return the number of a window, counted from 1 for the first that its key could have."""
-        assert self._first_index is not None, "a window of a key without tuples"
+        """Return the number of a window, counted from 1 for the first possible one of its key."""
+        assert self._first_index is not None, "the key has no tuples"
         return index - self._first_index + 1
 
     def drop_open(self) -> None:
-        """Drop all open windows, which the keeper has counted."""
+        """Drop all open windows. The keeper has counted them already."""
         if self._open:
             self._open.clear()
             self._plan()
 
     def _start_from(self, index: int) -> None:
-        """Note which window was not opened yet, and may be."""
+        """Store which window may be opened next."""
         self._next_index = index
         self._next_start = index * self._slide
         self._second_start = (index + 1) * self._slide
 
     def _plan(self) -> None:
-        """Note until when tuples are quiet, and until when they take one step."""
+        """Store until when tuples are quiet, and until when they take one step."""
         opened = self._open
         start = self._next_start
         step = self._second_start
         if start + self._size < step:
-            step = start + self._size  # and no further: then comes a gap
+            step = start + self._size  # not further, because a gap follows
         if opened:
             oldest, newest, _, end = opened[0]
             self._oldest_end = end
@@ -363,45 +363,45 @@ class OpenWindows:
 
     @property
     def structure_count(self) -> int:
-        """How many structures hold them: one for each tuple that started some."""
+        """How many structures they are in: one for each tuple that started some of them."""
         return len(self._open)
 
     @property
     def first_number(self) -> int | None:
-        """The number of the tuple that started the oldest open window, None if none is open."""
+        """The number of the tuple that started the oldest open window, or None."""
         return self._open[0][2] if self._open else None
 
     def has_open(self, index: int) -> bool:
-        """Tell whether a window from `index` on is open."""
+        """Tell whether a window with number `index` or more is open."""
         return bool(self._open) and self._open[-1][1] >= index
 
     def closes_with(self, time: float) -> bool:
-        """Tell whether a tuple at `time` closes a window, so that the last one closed is newer."""
+        """Tell whether a tuple at `time` closes a window."""
         if time >= self._oldest_end - self._tick:
             return True
-        starts = self.starts(time)  # the last tick of a window may be its first
+        starts = self.starts(time)  # the first tick of a window may also be its last
         return len(starts) > 0 and self._specification.newest_closed(time) >= starts[0]
 
     def release(self) -> None:
-        """Release what refers back to the windows, since nothing uses them any more."""
+        """Release the references to these windows, which are no longer used."""
         for name in ("_keeper", "keep", "place"):
             with suppress(AttributeError):
                 delattr(self, name)
 
     @property
     def next_end(self) -> float:
-        """The earliest end of an open window, infinity if none is open."""
+        """The earliest end of an open window; infinity if none is open."""
         return self._open[0][3] if self._open else NEVER
 
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""
         before = -math.inf
         last_number = 0
         specification = self._specification
         for oldest, newest, number, end in self._open:
             assert before < oldest <= newest < self._next_index
             assert end == specification.end(oldest)
-            assert number >= last_number, "structures out of order"
+            assert number >= last_number, "the structures are out of order"
             before, last_number = newest, number
         assert self.quiet_until == ALWAYS or self._open
         assert self._oldest_end == self.next_end

@@ -1,8 +1,8 @@
-"""What windows there are: their size, how far apart they start, and when a tuple closes one.
+"""The specification of windows: their size, their distance, and which tuple closes one.
 
-Window i covers `[i * slide, i * slide + size)` of its key's source time (report, section 6.1.1).
-Everything about windows follows from this formula, evaluated in floating point just as it stands,
-so whoever computes the same sees the same windows. Times may be negative and fractional.
+Window i covers `[i * slide, i * slide + size)` of the source time of its key (report, section
+6.1.1). Everything about windows follows from this formula, evaluated in floating point exactly as
+written. So other code that evaluates it gets the same windows. Times may be negative or fractional.
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ from typing import Final
 from ..errors import ParameterError, TimeNotFiniteError, TimeOutOfRangeError
 
 MOST_WINDOWS: Final = 2.0**50
-"""Beyond so many windows from time zero, floating point cannot tell neighbours apart."""
+"""Beyond this window number, floating point cannot tell neighbouring windows apart."""
 
 _CLOSE_TO_WHOLE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSpecification:
-    """Windows of `size` seconds, one every `slide` seconds, for each key.
+    """Windows of `size` seconds for each key, one every `slide` seconds.
 
-    They tumble if both are equal, overlap if the slide is shorter, and leave gaps if it is longer.
-    A window is closed by the first tuple of its key at or after its end. With `tick`, the distance
-    of times that follow one another (1 for integers), the tuple in its last tick closes it already.
+    `size` is the length of a window, in seconds of source time.
+    `slide` is the time between the starts of two windows. Windows tumble if it equals the size,
+    overlap if it is shorter, and have gaps between them if it is longer.
+    `tick` is the distance between two consecutive times, 1 for integers. By default there is none,
+    and a window is closed by the first tuple of its key at or after its end. With a tick, a tuple
+    in the last tick of a window closes it.
 
-    Borders are where floating point puts them: exact for whole numbers and binary fractions such as
-    0.25. With a tick of 0.1 a tuple may fall a tick off, or be late; count time in ticks then.
+    The borders are computed in floating point. They are exact for whole numbers and for binary
+    fractions such as 0.25. With a tick of 0.1, a tuple may be assigned to the neighbouring tick, or
+    be late; use whole ticks as the unit of time then.
 
     >>> windows = WindowSpecification(size=3, slide=1)
     >>> windows.overlap, list(windows.holding(4.5)), windows.start(2), windows.end(2)
@@ -53,7 +57,7 @@ class WindowSpecification:
 
     @property
     def overlap(self) -> int:
-        """In how many windows a tuple can be: size by slide, rounded up (o in the report)."""
+        """The largest number of windows of one tuple: size / slide, rounded up (report: o)."""
         ratio = self.size / self.slide
         return round(ratio) if _is_whole(ratio) else math.ceil(ratio)
 
@@ -66,14 +70,15 @@ class WindowSpecification:
         return index * self.slide + self.size
 
     def closing_time(self, index: int) -> float:
-        """Return the time from which on a tuple closes a window: its end, or its last tick."""
+        """Return the time from which a tuple closes a window: its end, or its last tick."""
         end = index * self.slide + self.size
         return end if self.tick is None else end - self.tick
 
     def newest(self, time: float) -> int:
         """Return the newest window that starts at or before `time`.
 
-        TimeNotFiniteError or TimeOutOfRangeError if there is none that could be told.
+        A time that is not finite raises TimeNotFiniteError. A time that is too far from zero raises
+        TimeOutOfRangeError.
         """
         slide = self.slide
         quotient = time / slide
@@ -115,23 +120,23 @@ class WindowSpecification:
         return index
 
     def holding(self, time: float) -> range:
-        """Return the windows that a tuple at `time` belongs to; between windows there are none."""
+        """Return the windows that cover `time`; the range is empty between windows."""
         return range(self.newest_ended(time) + 1, self.newest(time) + 1)
 
 
 def _seconds(name: str, value: object) -> float:
-    """Return `value` as a float; ParameterError unless it is a finite number above zero."""
+    """Return `value` as a float; ParameterError unless it is a finite number above 0."""
     if not isinstance(value, bool):
         try:
-            seconds = float(value)  # type: ignore[arg-type]  # what is no number raises
+            seconds = float(value)  # type: ignore[arg-type]  # raises if it is not a number
         except (TypeError, ValueError, OverflowError):
             seconds = math.nan
         if 0 < seconds < math.inf and not isinstance(value, str | bytes):
             return seconds
-    raise ParameterError(name, value, "a finite number of seconds above zero")
+    raise ParameterError(name, value, "a finite number of seconds above 0")
 
 
 def _is_whole(ratio: float) -> bool:
     if ratio >= MOST_WINDOWS:
-        return False  # no float tells such a number from its neighbours
+        return False  # floats cannot tell such a number from its neighbours
     return abs(ratio - round(ratio)) <= _CLOSE_TO_WHOLE * ratio and round(ratio) > 0

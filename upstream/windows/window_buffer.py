@@ -1,12 +1,13 @@
-"""The window buffer of one key: which window waits, and what is still to leave of another.
+"""The window buffer of one key: the window that waits, and the rest of the committed window.
 
-Tuples are numbered as they are kept, so what a window holds is a stretch of numbers, and which
-tuples nobody needs any more is a comparison. LAZY and EAGER differ in which window is the most
-recent one (the report's MRU rule, section 6.2): see `LazyWindowBuffer` and `EagerWindowBuffer`.
+Tuples are numbered in the order in which they are stored. So a window is a range of numbers, and a
+comparison tells which tuples are no longer needed. LAZY and EAGER differ in which window is the
+most recent one (the report's MRU rule, section 6.2): see `LazyWindowBuffer` and
+`EagerWindowBuffer`.
 
-The report marks starters as they are enqueued. Here a tuple is marked as it leaves, for then it is
-known as well which tuple of the window was the first at or after the start of another: none before
-it is missing.
+The report marks starters when they are enqueued. Here tuples are marked when they leave. By then it
+is also known which tuple of the window was the first at or after the start of another window,
+because no earlier tuple can be missing.
 """
 
 from __future__ import annotations
@@ -27,14 +28,19 @@ _new_tuple = tuple.__new__
 
 
 UNSPECIFIED: Final = WindowSpecification(1.0, 1.0)
-"""The windows of a buffer that is made to name its semantics only."""
+"""The windows of a buffer without arguments, which only names its semantics."""
 
 
 class WindowBuffer(ABC):
-    """The windows of one key that may be committed, or are. It is the keeper of its open windows.
+    """The windows of one key that are committed or may be. It is the keeper of its open windows.
 
-    A buffer is made for each key by a window queue. Made without arguments, it stands for its
-    semantics. Users pass the class to a `WindowQueue`, and do not call its methods.
+    A window queue makes one buffer per key. A buffer made without arguments stands for its
+    semantics. Users pass it, or its class, to a `WindowQueue`, and do not call its methods.
+
+    `specification` says which windows there are.
+    `tuples` stores the tuples; by default they are stored as Python objects.
+    `counts` are the counters of the queue; by default the buffer has its own.
+    `key` is the key of the windows.
     """
 
     __slots__ = (
@@ -72,21 +78,30 @@ class WindowBuffer(ABC):
         """The windows that are open."""
         self.windows.keep = self._tuples.append
         self._take = self._tuples.take
-        # Numbers of tuples: of the first in the enqueue buffer, of the next that leaves, of the
-        # first that never left. The number of the last of a complete window, else -1.
+        # Numbers of tuples: of the first in the enqueue buffer, of the next one that leaves, of the
+        # first that never left, and of the last one of a complete window, or else -1.
         self._first = self._taken = self._used_until = 0
         self._last_number = -1
         self._waiting_index: int | None = None
         self.committed_index = 0
-        """The window that is under processing, or was."""
+        """The window that is under processing, or was last."""
         self._committed_last = NEVER
         self._next_marked = ALWAYS
         """Tuples from this time on start another window."""
         self._is_complete = False
         self.is_aborted = False
-        """Whether the committed window was aborted, since a tuple of it is missing."""
+        """Whether the committed window was aborted because one of its tuples is missing."""
         self.is_finished = True
-        """Whether all of the committed window has left."""
+        """Whether the committed window has left completely."""
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if self.is_unspecified:
+            return f"{name}()"
+        return (
+            f"<{name} of {self.key!r}: {self.held_windows} windows and {self.held_tuples} tuples "
+            "held>"
+        )
 
     # What each semantics defines.
 
@@ -96,20 +111,20 @@ class WindowBuffer(ABC):
 
     @abstractmethod
     def should_promote(self, time: float) -> bool:
-        """Tell whether a tuple at `time` makes a key that is IDLE READY again."""
+        """Tell whether a tuple at `time` makes an IDLE key READY again."""
 
     @property
     def is_unspecified(self) -> bool:
-        """Whether the buffer was made without windows, and stands for its semantics."""
+        """Whether the buffer was made without windows and stands for its semantics."""
         return self._specification is UNSPECIFIED
 
     def arrive(self, row: Row) -> int:
-        """Take in a tuple that is not late, and return its triggers."""
+        """Add a tuple that is not late, and return its triggers."""
         return self.windows.arrive(row)
 
     @property
     def is_available(self) -> bool:
-        """Whether the committed window has more to give, if only its end."""
+        """Whether the committed window has more to give, a tuple or its end."""
         if self.is_finished:
             return False
         return self._tuples.committed_count() > 0 or self._is_complete or self.is_aborted
@@ -121,42 +136,42 @@ class WindowBuffer(ABC):
 
     @abstractmethod
     def commit(self) -> None:
-        """Commit to the window that waits."""
+        """Commit to the waiting window."""
 
     @abstractmethod
     def note_start(self, newest: int, windows: int) -> tuple[int, int]:
-        """Note that a tuple starts so many windows; return its triggers and its number."""
+        """Note that a tuple starts `windows` windows; return its triggers and its number."""
 
     @abstractmethod
     def note_close(self, index: int, number: int, windows: int) -> int:
-        """Note that windows closed, the newest `index`, whose first tuple is `number`."""
+        """Note that windows closed; the newest is `index`, and its first tuple is `number`."""
 
     @abstractmethod
     def reject_open(self) -> int:
-        """Drop all windows that hold a tuple for which there was no room; return triggers."""
+        """Drop all windows with a tuple for which there was no room; return triggers."""
 
     @abstractmethod
     def drop_uncommitted(self) -> int:
-        """Drop all windows that are not committed, since the key is forgotten; return triggers."""
+        """Drop all windows that are not committed, for a forgotten key; return triggers."""
 
     @property
     @abstractmethod
     def held_windows(self) -> int:
-        """How many windows are held that may still be committed."""
+        """How many windows are held and may still be committed."""
 
     @abstractmethod
     def waiting(self) -> list[Update]:
-        """Return the tuples of the window that waits, as far as they have come. O(their number)."""
+        """Return the tuples of the waiting window that have arrived. O(their number)."""
 
-    # Tuples that leave.
+    # Leaving tuples.
 
     def take(self) -> WindowTuple | None:
-        """Take the next tuple of the committed window, or its end; None if it has to come yet."""
+        """Return the next tuple of the committed window, or its end; None if it is not here yet."""
         try:
             row = self._take()
         except IndexError:
             if self._tuples.committed_count():
-                raise  # from the codec that decodes the tuple, which is still there
+                raise  # the codec failed to decode the tuple, which is still here
             return self._take_ending()
         number = self._taken = self._taken + 1
         if number > self._used_until:
@@ -165,12 +180,12 @@ class WindowBuffer(ABC):
         time = row[2]
         mark = _INSIDE if time < self._next_marked else self._mark_starter(time)
         if number == self._last_number:
-            # A tuple in the last tick completes its window itself.
+            # A tuple in the last tick completes its window.
             self.is_finished = time >= self._committed_last
         return _new_tuple(WindowTuple, (_new_tuple(Update, row), mark))
 
     def _mark_starter(self, time: float) -> WindowMark | WindowEnd:
-        """Return the mark of a tuple that starts a window, the committed one or another."""
+        """Return the mark of a tuple that starts the committed window or another one."""
         specification = self._specification
         is_first = self._next_marked == ALWAYS
         self._next_marked = specification.start(specification.newest(time) + 1)
@@ -189,7 +204,7 @@ class WindowBuffer(ABC):
         return WindowEnding.of(self.key, mark)
 
     def abort(self) -> int:
-        """Drop what has not left of the committed window; return triggers."""
+        """Drop the tuples of the committed window that have not left; return triggers."""
         if self.is_finished or self.is_aborted:
             return 0
         end = self._committed_end
@@ -203,7 +218,7 @@ class WindowBuffer(ABC):
         return SHOULD_PROMOTE
 
     def _begin_processing(self, index: int) -> None:
-        assert self.is_finished, "a window committed to before the last one has left"
+        assert self.is_finished, "the previous committed window has not left yet"
         self._counts.committed += 1
         self.committed_index = index
         self._committed_last = self._specification.closing_time(index)
@@ -213,7 +228,7 @@ class WindowBuffer(ABC):
         self._is_complete = self.is_aborted = self.is_finished = False
 
     def _complete(self) -> None:
-        """Note that no further tuple of the committed window will come."""
+        """Note that no further tuple of the committed window will arrive."""
         self._is_complete = True
         self._last_number = self._committed_end
 
@@ -226,14 +241,14 @@ class WindowBuffer(ABC):
 
     @property
     def held_tuples(self) -> int:
-        """How many tuples have not left yet, and are needed."""
+        """How many tuples have not left yet and are needed."""
         used, end = self._used_until, self._committed_end
         first = max(self._first, used, end)
         enqueued = self._first + self._tuples.enqueued_count() - first
         return max(0, end - max(self._taken, used)) + max(0, enqueued)
 
     def clear(self) -> None:
-        """Release all memory, since nothing of the key is needed any more."""
+        """Release all memory, because nothing of the key is needed any more."""
         self._tuples.clear()
 
     def _check(self) -> None:

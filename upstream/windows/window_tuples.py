@@ -1,9 +1,9 @@
-"""Tuples as they leave a window queue: an update, and a mark that says what it means for windows.
+"""Tuples that leave a window queue: an update, and a mark that says what it means for windows.
 
-The marks are Table 1 of the report. The queue knows which window is the most recent and marks its
-starter with the window's end; an operator opens windows where the marks say so, and nowhere else.
-A window's end may be 0 or -1 when times are negative, so an end is a `WindowEnd`, which is a float
-but never a `WindowMark`.
+The marks are Table 1 of the report. The queue knows which window is the most recent one, and marks
+its starter with the end of the window. An operator opens windows only where the marks say so. With
+negative times, a window may end at 0 or -1. So an end is a `WindowEnd`, which is a float but never
+a `WindowMark`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,25 @@ from ..updates import Key, Update
 
 
 class WindowMark(IntEnum):
-    """What a tuple means for windows, unless it opens one."""
+    """What a tuple means for windows, if it does not open one."""
 
     INSIDE = -1
     """It starts no window."""
     DISALLOW = 0
     """It starts a window that must not be opened."""
     CLOSE = -2
-    """No tuple: the window that is open is complete."""
+    """There is no tuple: the open window is complete."""
     ABORT = -3
-    """No tuple: the window that is open lacks a tuple, and must be given up."""
+    """There is no tuple: the open window lacks a tuple and ends without a result."""
 
 
 class WindowEnd(float):
-    """The mark of a tuple that opens a window: where the window ends, and what else is known of it.
+    """The mark of a tuple that opens a window. As a float it is the end of the window.
+
+    `end` is the time at which the window ends.
+    `start` is the time at which it starts; by default the time of the tuple.
+    `last` is the time from which a tuple completes the window; by default its end.
+    `earlier` has the marks of further windows that the same tuple opens and that end earlier.
 
     >>> mark = WindowEnd(4, start=1, last=3)
     >>> mark == 4, mark.start, mark.last
@@ -40,9 +45,9 @@ class WindowEnd(float):
     start: float
     """Where the window starts."""
     last: float
-    """The time from which on a tuple completes the window; its end, if no tick is known."""
+    """The time from which a tuple completes the window: its last tick, or its end."""
     earlier: tuple[WindowEnd, ...]
-    """Windows with earlier ends that the same tuple opens, where every window is processed."""
+    """Further windows that the same tuple opens and that end earlier (append window queues)."""
 
     def __new__(
         cls,
@@ -64,7 +69,7 @@ Mark = WindowMark | WindowEnd
 
 
 class WindowTuple(NamedTuple):
-    """One update of a committed window and its mark, or a mark alone.
+    """One update of a committed window and its mark; or a mark without an update.
 
     >>> WindowTuple(Update("IBM", 24.0, 1.0), WindowMark.INSIDE).key
     'IBM'
@@ -75,12 +80,12 @@ class WindowTuple(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """The key that the tuple is about."""
+        """The key of the tuple."""
         return None if self.update is None else self.update.key
 
 
-class WindowEnding(WindowTuple):  # without slots, since the key is no element of the tuple
-    """A `CLOSE` or `ABORT`, which equals the bare mark and knows the key of its window.
+class WindowEnding(WindowTuple):  # without slots, because the key is no element of the tuple
+    """A `CLOSE` or `ABORT` that knows the key of its window. It equals the tuple without a key.
 
     >>> ending = WindowEnding.of("IBM", WindowMark.CLOSE)
     >>> ending == WindowTuple(None, WindowMark.CLOSE), ending.key
@@ -91,7 +96,7 @@ class WindowEnding(WindowTuple):  # without slots, since the key is no element o
 
     @classmethod
     def of(cls, key: Key, mark: WindowMark) -> WindowEnding:
-        """Return the ending of the window of `key` that is open."""
+        """Return the ending of the open window of `key`."""
         ending = cls(None, mark)
         ending._key = key
         return ending
@@ -103,7 +108,7 @@ class WindowEnding(WindowTuple):  # without slots, since the key is no element o
 
 
 class WindowResult(NamedTuple):
-    """What an aggregate has made of one window."""
+    """The result of an aggregate for one window."""
 
     key: Key
     start: float
