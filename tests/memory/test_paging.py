@@ -107,7 +107,7 @@ def test_a_location_is_not_released_twice(pool: PagePool) -> None:
     paging = OnDemandPaging(pool)
     location = paging.allocate()
     paging.release(location)
-    with pytest.raises(AssertionError, match="released before"):
+    with pytest.raises(AssertionError, match="already released"):
         paging.release(location)
 
 

@@ -58,7 +58,7 @@ def test_what_is_not_one_row_is_refused(bad: object) -> None:
 
 
 def test_other_lengths_and_other_keys_than_those_of_the_rates_are_refused() -> None:
-    with pytest.raises(ParameterError, match="3 numbers, as many as there are rates, not 2"):
+    with pytest.raises(ParameterError, match="3 numbers, one for each rate, not 2"):
         one_per_key("weights", [1.0, 2.0], WeightError, rates=[1.0] * 3, size=3)
     for others in ({"a": 1.0}, {"a": 1.0, "c": 1.0}, {"a": 1.0, "b": 1.0, "c": 1.0}, [1.0, 2.0]):
         with pytest.raises(ParameterError):

@@ -1,10 +1,11 @@
-"""Conflation of a batch by vector operations: which rows count, and which are each key's last.
+"""Conflate a batch by vector operations: find the accepted rows and the last one of each key.
 
-What this computes for a whole column is what enqueueing row by row would do: a row is late if it
-is older than the newest accepted before it for its key, in the stream or in the batch.
+The result for a whole column is the same as enqueueing row by row. A row is late if it is older
+than the newest row accepted before it for its key, in the stream or in the batch.
 
-A long batch is taken block by block. Its arrays are then small enough to stay in the processor's
-cache, and in memory that the process has already: a fresh page costs as much as the work on it.
+A long batch is processed block by block. Its arrays are then small enough to stay in the
+processor's cache, and in memory that the process already has. A fresh page of memory costs as much
+as the work on it.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Conflated:
-    """The accepted rows of a batch by key, keys in the order of their first accepted rows."""
+    """The accepted rows of a batch by key. Keys are in the order of their first accepted rows."""
 
     codes: Integers
     """The codes of the keys with an accepted row."""
     counts: Integers
-    """How many rows of each were accepted."""
+    """The number of accepted rows of each of these keys."""
     last_rows: Integers
-    """The last accepted row of each."""
+    """The last accepted row of each of these keys."""
     late: int
-    """How many rows are late."""
+    """The number of late rows."""
 
 
 def conflate(codes: Codes, times: Floats, newest: Floats) -> Conflated:
     """Conflate rows of key `codes` at `times`; `newest` is each code's newest time so far.
 
-    O(rows + keys); rows that are out of order take about three times as long as others.
+    O(rows + keys). Rows out of order take about three times as long as others.
     """
     known = _Known(newest)
     for block in blocks(len(codes), max(BLOCK_ROWS, len(newest))):
@@ -54,7 +55,7 @@ def conflate(codes: Codes, times: Floats, newest: Floats) -> Conflated:
 
 
 class _Known:
-    """What is known of each key after some rows: columns with a row per code."""
+    """What is known of each key after some rows, in columns with one row per code."""
 
     __slots__ = ("counts", "first_rows", "last_rows", "newest")
 
@@ -65,17 +66,17 @@ class _Known:
         self.last_rows = np.empty(len(newest), dtype=np.int64)
 
     def add_ordered(self, rows: Integers, codes: Integers, times: Floats) -> None:
-        """Add rows of which none is older than one before it among them."""
+        """Add rows none of which is older than one before it."""
         is_accepted = times >= self.newest[codes]
         if not bool(is_accepted.all()):
             rows, codes, times = rows[is_accepted], codes[is_accepted], times[is_accepted]
         self._note_first(rows, codes)
-        self.last_rows[codes] = rows  # of several assignments to one element the last one stays
+        self.last_rows[codes] = rows  # the last of several assignments to one element counts
         self.newest[codes] = times
         self.counts += np.bincount(codes, minlength=len(self.counts))
 
     def add_shuffled(self, rows: Integers, codes: Integers, times: Floats) -> None:
-        """Add rows in any order: by key first, in their order within a key."""
+        """Add rows in any order. They are sorted by key, and keep their order within a key."""
         order = stable_order(codes, len(self.newest))
         codes, rows, times = codes[order], rows[order], times[order]
         is_accepted = newest_so_far(codes, times, self.newest)
@@ -95,11 +96,11 @@ class _Known:
 
 
 def newest_so_far(codes: Codes, times: Floats, newest: Floats) -> Flags:
-    """Tell, of rows by key in their order within a key, which are older than none before them.
+    """Tell which rows are not older than any earlier row of their key. Rows are sorted by key.
 
     `newest` is each code's newest time so far. NumPy compares complex numbers by their real parts
-    first, so one running maximum of `code + time * i` does for all keys: it starts anew where a
-    greater code begins.
+    first. So one running maximum of `code + time * i` is enough for all keys: it starts anew at
+    each greater code.
     """
     starts = starts_of(codes)
     maximum = np.empty(len(codes), dtype=np.complex128)
@@ -118,9 +119,9 @@ def starts_of(codes: Codes) -> Integers:
 
 
 def stable_order(codes: Codes, size: int) -> Integers:
-    """Return the rows by code, those of one code in their order.
+    """Return the row numbers sorted by code; rows of one code keep their order.
 
-    NumPy sorts 16-bit integers by radix, several times as fast as longer ones.
+    NumPy sorts 16-bit integers by radix, several times faster than longer ones.
     """
     order = np.argsort(codes.astype(np.uint16), kind="stable")  # the low 16 bits
     if size <= 1 << 16:

@@ -1,8 +1,8 @@
 """The columns of a batch: Python sequences, NumPy arrays, or Arrow arrays.
 
-A batch is read, and found good or bad, before any of it is applied. Columns of arrays stay arrays:
-their keys become small integers (Arrow's dictionary encoding is taken as it comes), and only the
-values that survive conflation become Python objects.
+A batch is read and checked before any of it is applied. Columns of arrays stay arrays. Their keys
+become small integers (Arrow's dictionary encoding is used if there is one), and only the values
+that survive conflation become Python objects.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Codes = NDArray[
 ]
 
 BLOCK_ROWS = 1 << 14
-"""How many rows of a long column are worked on at a time, see `conflation`."""
+"""How many rows of a long column are processed at a time (see `conflation`)."""
 
 TICKS_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""The units of timestamps that Arrow has; NumPy has more."""
+"""Arrow's units of timestamps. NumPy has more."""
 
 _NULL_KEY = "a key is null; fill or drop the nulls first"
 
@@ -57,7 +57,7 @@ class CodedKeys:
         return len(self.codes)
 
     def without_unused(self) -> CodedKeys:
-        """Return the same without the keys that no row has, which have not arrived."""
+        """Return the same column without the keys that no row has."""
         is_used = np.zeros(len(self.keys), dtype=np.bool_)
         for block in blocks(len(self.codes)):
             is_used[self.codes[block].astype(np.int64)] = True
@@ -68,7 +68,7 @@ class CodedKeys:
 
 
 class FiniteTimes(list[float]):
-    """Times that whoever made them knows to be finite floats, so that no batch checks them again.
+    """Times that are known to be finite floats, so that no batch checks them again.
 
     >>> FiniteTimes([1.0, 2.0])
     [1.0, 2.0]
@@ -89,17 +89,19 @@ def is_columnar(column: Column) -> bool:
 
 
 def is_arrow(column: object) -> TypeGuard[pa.Array]:
-    """Tell whether `column` is of pyarrow, without importing it."""
+    """Tell whether `column` is an object of pyarrow, without importing pyarrow."""
     return type(column).__module__.partition(".")[0] == "pyarrow"
 
 
 def length_of(name: str, column: Column) -> int:
-    """Return how many rows a column has; ColumnTypeError if it is none."""
+    """Return the number of rows; ColumnTypeError if `column` is not a column."""
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise ColumnTypeError(name, f"expected one dimension, not {column.ndim}")
         if isinstance(column, np.ma.MaskedArray):
-            raise ColumnTypeError(name, "masked arrays are not taken; fill or drop what is masked")
+            raise ColumnTypeError(
+                name, "masked arrays are not accepted; fill or drop the masked rows"
+            )
     elif is_arrow(column):
         _check_arrow(name, column)
     elif isinstance(column, _NO_COLUMNS) or not (
@@ -111,11 +113,11 @@ def length_of(name: str, column: Column) -> int:
 
 
 _NO_COLUMNS = (str, bytes, bytearray, Mapping, set, frozenset)
-"""What has a length and elements, and still is not meant as a column, or has no order."""
+"""Types that have a length and elements, but are not columns or have no order."""
 
 
 def read_keys(column: Column) -> CodedKeys | list[Key]:
-    """Return a column of keys as codes where that is quick, else as a list."""
+    """Return a column of keys as codes if that is fast, else as a list."""
     length_of("keys", column)
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuSU":
         keys, codes = np.unique(column, return_inverse=True)
@@ -142,13 +144,13 @@ def read_times(column: Column) -> Floats:
 
 
 def float_times(times: list[object]) -> list[float]:
-    """Return times as floats; TimeNotFiniteError at the first that is not a finite number."""
+    """Return times as floats; the first that is not a finite number raises TimeNotFiniteError."""
     if type(times) is FiniteTimes:
         return times
     times = as_list("times", times)
     if set(map(type, times)) == {float}:
         floats = cast(list[float], times)
-        # A sum is finite only if all its terms are; the reverse fails for huge times only.
+        # If the sum is finite, all terms are. The reverse does not hold for huge times.
         if math.isfinite(sum(floats)):
             return floats
     return [float_time(time, row) for row, time in enumerate(times)]
@@ -170,7 +172,7 @@ def is_finite_time(time: object) -> TypeGuard[float]:
 
 
 def check_key(key: object, row: int | None = None) -> None:
-    """Raise KeyNotHashableError unless `key` can be looked up again."""
+    """Raise KeyNotHashableError unless `key` is hashable and equals itself."""
     try:
         hash(key)
         if operator.eq(key, key):
@@ -181,13 +183,13 @@ def check_key(key: object, row: int | None = None) -> None:
 
 
 def check_lengths(*, keys: int, values: int, times: int) -> None:
-    """Raise ColumnLengthError unless all are equal."""
+    """Raise ColumnLengthError unless all lengths are equal."""
     if not keys == values == times:
         raise ColumnLengthError(keys=keys, values=values, times=times)
 
 
 def as_list(name: str, column: Column) -> list[object]:
-    """Return a column as a list of Python objects: a plain one, which can be read without fail."""
+    """Return a column as a list of Python objects, of exact type `list` (or `FiniteTimes`)."""
     if type(column) is list or type(column) is FiniteTimes:
         return cast(list[object], column)
     length_of(name, column)
@@ -215,7 +217,7 @@ def pick(name: str, column: Column, rows: Integers) -> list[object]:
             return cast(list[object], array.to_numpy(zero_copy_only=False)[rows].tolist())
         try:
             array = array.take(pa.array(rows))
-        except pa.ArrowNotImplementedError:  # for some types of strings, for instance
+        except pa.ArrowNotImplementedError:  # for example for some types of strings
             column = _arrow_list(name, array)
         else:
             return _arrow_list(name, array)
@@ -245,7 +247,7 @@ def _arrow_keys(column: pa.Array) -> CodedKeys | list[Key]:
 
 
 def _encode(array: pa.Array) -> CodedKeys | list[Key]:
-    """Return keys as codes, or as a list where Arrow's notion of a key is not Python's."""
+    """Return keys as codes, or as a list if Arrow and Python differ about equal keys."""
     import pyarrow as pa
 
     if array.null_count:
@@ -257,15 +259,15 @@ def _encode(array: pa.Array) -> CodedKeys | list[Key]:
     except pa.ArrowNotImplementedError:
         return as_list("keys", array)
     keys = _arrow_list("keys", encoded.dictionary)
-    if len(set(keys)) < len(keys):  # the hour that clocks repeat is one key in Python
+    if len(set(keys)) < len(keys):  # Python has one key for the hour that a clock repeats
         return as_list("keys", array)
     return CodedKeys(encoded.indices.to_numpy(zero_copy_only=False), keys)
 
 
 def _is_codable(kind: pa.DataType) -> bool:
-    """Tell whether keys of this type are equal in Arrow if they are so in Python, and hashable.
+    """Tell whether keys of this type are hashable and equal in Arrow if they are in Python.
 
-    Arrow has one key for all NaN, and two for zero; and nested keys it cannot encode.
+    Arrow has one key for all NaN and two for zero, and it cannot encode nested keys.
     """
     import pyarrow as pa
 
@@ -312,14 +314,15 @@ def _numpy_times(column: Column) -> Floats:
 
 
 def _nearest_unit(unit: str) -> str:
-    """Return the unit to convert NumPy's coarser or finer one to, such that nothing overflows."""
+    """Return the unit to convert another NumPy unit to, so that nothing overflows."""
     return "ns" if unit in ("ps", "fs", "as") else "s"
 
 
 def _seconds(ticks: Integers, ticks_per_second: int) -> Floats:
-    """Return ticks as seconds, monotonically, and the same whatever the unit.
+    """Return ticks as seconds: monotonically, and with the same result for every unit.
 
-    Nanoseconds of our days have more digits than a float, so whole seconds are split off first.
+    Present times in nanoseconds have more digits than a float, so whole seconds are split off
+    first.
     """
     if ticks_per_second == 1:
         return ticks.astype(np.float64)
@@ -357,5 +360,5 @@ def _one_array(column: pa.Array) -> pa.Array:
 def _arrow_list(name: str, column: pa.Array) -> list[object]:
     try:
         return cast(list[object], column.to_pylist())
-    except (OverflowError, TypeError, ValueError) as error:  # such as dates after 9999
+    except (OverflowError, TypeError, ValueError) as error:  # for example dates after 9999
         raise ColumnTypeError(name, str(error)) from error

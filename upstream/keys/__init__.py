@@ -1,4 +1,4 @@
-"""Keys and their places: the cell of a key in its stream, its place in a queue, and their lists."""
+"""Keys: their cells in a stream, their places in queues, and the lists that link them."""
 
 from .arrival_order import ArrivalOrder, Marker
 from .due_places import DuePlaces

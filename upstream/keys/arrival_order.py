@@ -1,12 +1,12 @@
-"""The keys of a stream by last arrival, in one list that any number of queues read.
+"""The keys of a stream by last arrival, in one list that all queues share.
 
-Each accepted update moves its key to the newest end. A FIFO update queue is a marker in this
-list: the keys on its newer side have arrived since it last looked, and wait there in FIFO order.
-So the order is kept once per stream and not once per queue. Expiry and retirement are markers
-too, since what is oldest by arrival is what falls due first.
+Each accepted update moves its key to the newest end. A FIFO update queue is a marker in this list.
+The keys on the newer side of the marker have arrived since the queue passed them, and wait there in
+FIFO order. So the order is kept once per stream and not once per queue. Expiry and retirement also
+use markers, because the oldest keys by arrival fall due first.
 
-The list is kept only while somebody reads it, because keeping it costs each update about as much
-as the rest of its enqueue.
+The list is kept only while a reader needs it, because keeping it costs each update about as much as
+the rest of its enqueue.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .key_cell import NOWHERE, KeyCell, Link
 
 
 class Marker(Link):
-    """A reader's position: every key on its older side is behind it."""
+    """The position of a reader. The reader has passed all keys on its older side."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class ArrivalOrder:
         self._insert_after(self._end, link)
 
     def remove(self, link: Link) -> None:
-        """Take a cell or marker out."""
+        """Remove a cell or marker."""
         older = link.older
         newer = link.newer
         older.newer = newer
@@ -59,7 +59,7 @@ class ArrivalOrder:
         link.older = link.newer = NOWHERE
 
     def move_to_newest(self, link: Link) -> None:
-        """Note that a key arrived again."""
+        """Move the cell of a key that has arrived again to the newest end."""
         end = self._end
         older = link.older
         newer = link.newer
@@ -83,12 +83,12 @@ class ArrivalOrder:
         return None
 
     def move_past(self, marker: Marker, cell: KeyCell) -> None:
-        """Put `marker` on the newer side of `cell`."""
+        """Move `marker` to the newer side of `cell`."""
         self.remove(marker)
         self._insert_after(cell, marker)
 
     def close(self) -> None:
-        """Take everything out, since no reader is left, so that it can be freed. O(keys)."""
+        """Remove all elements, so that no reference cycle keeps them in memory. O(keys)."""
         link = self._end
         while link is not NOWHERE:
             following = link.newer

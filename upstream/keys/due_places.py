@@ -1,9 +1,9 @@
 """Places by the time at which something may fall due there.
 
-An update that waits expires so many seconds after its arrival, and a newer update of its key puts
-that off. A window ends at its end, and the next one of its key ends later. In both cases the time
-of a key mostly grows. So an entry is only a bound: nothing falls due at its place before. Putting
-something off costs nothing until the bound is reached; then the place is asked again.
+A waiting update expires a given time after its arrival, and a newer update of its key postpones
+that. A window ends at its end, and the next window of its key ends later. So the due time of a key
+usually moves to later times. An entry is therefore only a bound: nothing falls due at its place
+earlier. A postponement costs nothing until the bound is reached. Then the place is asked again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class DuePlaces:
         self._numbers = 0
 
     def note(self, place: Place, due: float) -> None:
-        """Enter a place at `due`, unless its entry is at that time already or before."""
+        """Enter a place at `due`, unless it has an entry at that time or earlier."""
         entry = self._entries.get(place)
         if entry is None:
             self._enter(place, due)
@@ -41,14 +41,14 @@ class DuePlaces:
             self.move(place, due)
 
     def first(self) -> tuple[float, Place] | None:
-        """Return the earliest entry, None if there is none. O(1)."""
+        """Return the earliest entry, or None. O(1)."""
         if not self._noted:
             return None
         due, _, place = self._noted[0]
         return due, place
 
     def move(self, place: Place, due: float) -> None:
-        """Let the entry of a place be at `due`."""
+        """Move the entry of a place to `due`."""
         self.remove(place)
         self._enter(place, due)
 
@@ -70,7 +70,7 @@ class DuePlaces:
         return place in self._entries
 
     def _enter(self, place: Place, due: float) -> None:
-        # The number makes two entries at one time differ, so that places are never compared.
+        # The number makes entries at the same time differ, so that places are never compared.
         self._numbers += 1
         entry = self._entries[place] = (due, self._numbers, place)
         self._noted.add(entry)

@@ -1,8 +1,8 @@
 """The key cell: what a stream knows about one update key (the report's KeyCell, section 7).
 
-There is one cell per key and stream, however many queues the stream feeds; what differs from
-queue to queue is the key's `Place` there. The cell holds the newest value itself or, where the
-stream has a page pool, the location of its encoded bytes.
+Each key of a stream has one cell, for any number of queues. What differs between queues is the
+key's `Place` in each of them. The cell holds the newest value itself or, if the stream has a page
+pool, the location of its encoded bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Link:
-    """An element of the list by last arrival: a key cell, or a queue's marker among them."""
+    """An element of the list by last arrival: a key cell, or a marker of a reader."""
 
     __slots__ = ("newer", "older")
 
@@ -24,41 +24,41 @@ class Link:
     newer: Link
 
     def __init__(self) -> None:
-        # While it is in no list, so that no link is ever None. Not itself: what refers to itself
-        # is freed by the garbage collector only, which may take long.
+        # A link in no list refers to NOWHERE, so no link is ever None. It does not refer to itself,
+        # because then only the garbage collector would free it, perhaps much later.
         self.older = self.newer = NOWHERE
 
 
 NOWHERE: Final = Link.__new__(Link)
-"""What a link that is in no list is linked to."""
+"""The neighbour of a link that is in no list."""
 NOWHERE.older = NOWHERE.newer = NOWHERE
 
 
 class KeyCell(Link):
     """One update key of a stream, with the newest update accepted for it.
 
-    `version` counts the accepted updates. It is the one counter that an update touches per key:
-    how many values were superseded while a key waited, whether one of two updates is newer, and
-    the update rate all follow from it.
+    `version` counts the accepted updates. It is the only counter per key that an update changes. It
+    tells how many values were superseded while a key waited, which of two updates is newer, and
+    the update rate.
     """
 
     __slots__ = ("arrival", "idle", "index", "key", "time", "value", "version", "waiting")
 
     key: Key
     value: object
-    """The newest value; or its `Location` in the page pool; or None once nobody needs it."""
+    """The newest value, or its `Location` in the page pool, or None if it is no longer needed."""
     time: float
-    """The source's time of the newest update."""
+    """The source time of the newest update."""
     arrival: float
     """When the newest update was enqueued."""
     version: int
     idle: Place | None
-    """The first of the places in which this key does not wait; the last one's next is itself."""
+    """The first place in which this key does not wait. The `next` of the last one is itself."""
     index: int
-    """The key's number in its stream: the row of the columns that are kept per key. `CLOSED` for a
-    key that is not known yet, or not any more."""
+    """The key's number in its stream, which is its row in the columns per key. It is `CLOSED` for a
+    key that is not known yet or no longer known."""
     waiting: int
-    """In how many queues the key waits."""
+    """The number of queues in which the key waits."""
 
     def __init__(self, key: Key, index: int, *, time: float, arrival: float) -> None:
         self.older = self.newer = NOWHERE
@@ -72,7 +72,7 @@ class KeyCell(Link):
         self.waiting = 0
 
     def add_idle(self, place: Place) -> None:
-        """Note that the key does not wait in `place` and would like to."""
+        """Add a place in which the key does not wait, so that the next arrival visits it."""
         first = self.idle
         place.previous = place.next = place
         if first is not None:
@@ -81,7 +81,7 @@ class KeyCell(Link):
         self.idle = place
 
     def remove_idle(self, place: Place) -> None:
-        """Take `place` off the list that `add_idle` put it on."""
+        """Remove `place` from the list that `add_idle` put it into."""
         before = place.previous
         after = place.next
         if before is place:

@@ -1,12 +1,11 @@
 """The key hash table (the report's KHT): a dict from update keys to their cells.
 
-Beside it each cell has a small number, so that what is kept per key elsewhere can stand in plain
-columns. The numbers of removed cells are used again.
+Each cell also has a small number, so that other data per key can be kept in columns. The numbers of
+removed cells are used again.
 
-To find a key in a dict, or to put it in or take it out, calls the key's own `__hash__` and
-`__eq__`, which may fail. So cells are put in *before* anything is done with them, and taken out
-after all else: a cell in the dict that is not open is as good as none. Opening and closing cannot
-fail.
+Finding, adding and removing a key in a dict calls the key's own `__hash__` and `__eq__`, which may
+fail. So a cell is added *before* anything is done with it, and removed after everything else. A
+cell that is not open counts as missing. Opening and closing a cell cannot fail.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ from ..updates import Key
 from .key_cell import KeyCell
 
 CLOSED: Final = 1 << 62
-"""The number of a cell that is not open: no column is that long."""
+"""The number of a cell that is not open. No column is this long."""
 
 
 class KeyNumbers:
-    """The numbers of open cells: small, and without many gaps. O(1) per operation."""
+    """The numbers of open cells: small, and with few gaps. O(1) per operation."""
 
     __slots__ = ("_free", "size")
 
     def __init__(self) -> None:
         self._free: list[int] = []
         self.size = 0
-        """How many numbers there are, free ones among them: the rows of a column for all cells."""
+        """The count of numbers, including free ones: the rows of a column for all cells."""
 
     def open(self, cell: KeyCell) -> None:
         """Give a cell a number."""
-        assert cell.index == CLOSED, "a cell with two numbers"
+        assert cell.index == CLOSED, "the cell already has a number"
         if self._free:
             cell.index = self._free.pop()
         else:
@@ -43,8 +42,8 @@ class KeyNumbers:
             self.size += 1
 
     def close(self, cell: KeyCell) -> None:
-        """Let a cell have no number; others may have it now."""
-        assert cell.index != CLOSED, "a cell that is closed twice"
+        """Release the number of a cell, so that other cells can have it."""
+        assert cell.index != CLOSED, "the cell is already closed"
         self._free.append(cell.index)
         cell.index = CLOSED
 
@@ -53,7 +52,7 @@ class KeyNumbers:
 
     def _check_numbers(self, cells: Iterable[KeyCell]) -> None:
         numbers = sorted([cell.index for cell in cells] + self._free)
-        assert numbers == list(range(self.size)), "a number that is lost or used twice"
+        assert numbers == list(range(self.size)), "a number is lost or used twice"
 
 
 class KeyTable(KeyNumbers):
@@ -69,15 +68,15 @@ class KeyTable(KeyNumbers):
     def __init__(self) -> None:
         super().__init__()
         self.cells: dict[Key, KeyCell] = {}
-        """The cells by key, for looking up only; one of them may be closed (`find`)."""
+        """The cells by key, for looking up only. Some of them may be closed (see `find`)."""
         self._closed: list[KeyCell] = []
-        """The cells in it that may be closed."""
+        """The cells in the table that may be closed."""
         self.is_kept = False
-        """Whether closed cells stay, since they may be opened again."""
+        """Whether closed cells stay in the table, because they may be opened again."""
 
     def add(self, key: Key, *, time: float, arrival: float) -> KeyCell:
-        """Make an open cell for a key that has none."""
-        assert self.find(key) is None, "a key with two cells"
+        """Add an open cell for a key that has none, and return it."""
+        assert self.find(key) is None, "the key already has a cell"
         cell = self.reserve_one(key)
         self.open(cell)
         cell.time = time
@@ -85,12 +84,12 @@ class KeyTable(KeyNumbers):
         return cell
 
     def remove(self, cell: KeyCell) -> None:
-        """Close a cell and take it out."""
+        """Close a cell and remove it."""
         self.close(cell)
         self.sweep()
 
     def reserve_one(self, key: Key) -> KeyCell:
-        """Put in a cell for `key`, which is not known; as `reserve`, in a third of the time."""
+        """Add a closed cell for the unknown `key`; like `reserve`, in a third of the time."""
         if self._closed:
             self.sweep()
         cell = self.cells[key] = KeyCell(key, CLOSED, time=math.inf, arrival=0.0)
@@ -98,26 +97,26 @@ class KeyTable(KeyNumbers):
         return cell
 
     def reserve(self, keys: Iterable[Key]) -> dict[Key, KeyCell]:
-        """Put in a cell for each of `keys`, which are distinct and not known; none of it is open.
+        """Add a closed cell for each of `keys`, which must be distinct and unknown.
 
-        If that fails, no key is known that was not. Whoever does not open them all must `sweep`.
+        If this fails, no new key is known. A caller that does not open all cells must call `sweep`.
         """
         self.sweep()
         reserved = {key: KeyCell(key, CLOSED, time=math.inf, arrival=0.0) for key in keys}
         self._closed.extend(reserved.values())
         known = len(self.cells)
-        self.cells.update(reserved)  # which calls no `__hash__` again
-        assert len(self.cells) == known + len(reserved), "a key with two cells"
+        self.cells.update(reserved)  # this calls no `__hash__` again
+        assert len(self.cells) == known + len(reserved), "a key already has a cell"
         return reserved
 
     def close(self, cell: KeyCell) -> None:
-        """Let a key be not known any more; its number is free again."""
+        """Close the cell of a key that is no longer known, and release its number."""
         super().close(cell)
-        cell.time = math.inf  # so that whoever finds it takes no update for newer
+        cell.time = math.inf  # so that code that finds the cell treats no update as newer
         self._closed.append(cell)
 
     def sweep(self) -> None:
-        """Take out the cells that are not open. If that fails, it is done the next time."""
+        """Remove the cells that are not open. If this fails, the next call does it."""
         if self.is_kept:
             return
         closed = self._closed
@@ -128,19 +127,19 @@ class KeyTable(KeyNumbers):
             closed.pop()
 
     def try_sweep(self) -> None:
-        """Take out the cells that are not open, as far as their keys allow it at present."""
-        with suppress(Exception):  # of a key; it is done the next time
+        """Remove the cells that are not open. If a key raises, the next call continues."""
+        with suppress(Exception):  # of a key; the next call removes its cell
             self.sweep()
 
     def clear(self) -> None:
-        """Take out all cells, without closing them."""
+        """Remove all cells without closing them."""
         self.cells.clear()
         self._closed.clear()
         self._free.clear()
         self.size = 0
 
     def find(self, key: Key) -> KeyCell | None:
-        """Return the open cell of a key, if it has one."""
+        """Return the open cell of a key, or None."""
         cell = self.cells.get(key)
         return None if cell is None or cell.index == CLOSED else cell
 

@@ -163,7 +163,7 @@ class PagedMemory:
 
     def _resize(self, location: Location, data: bytes, now: float) -> Location:
         """Overwrite a value if the number of its locations, or of dirty ones, may change."""
-        assert location.length != RELEASED, "the location was released before"
+        assert location.length != RELEASED, "the location is already released"
         is_dirty = location.length == DIRTY
         held = self._locations_for(max(location.length, 0))
         needed = self._locations_for(len(data))

@@ -1,4 +1,4 @@
-"""Staleness: integrated exactly, and what the lowest is that any scheduler could reach."""
+"""Staleness, integrated exactly, and a lower bound on the staleness of any scheduler."""
 
 from .against_bound import AgainstBound, against_bound, observed_seconds
 from .key_staleness import KeyStaleness, key_staleness

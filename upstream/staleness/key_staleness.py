@@ -1,4 +1,4 @@
-"""How stale each key of a queue is and was, for all keys in one pass."""
+"""The staleness of each key of a queue, for all keys in one pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _new_tuple = tuple.__new__
 
 
 class KeyStaleness(NamedTuple):
-    """How stale one key is and was, in seconds, and how many updates of it come per second.
+    """The staleness of one key, in seconds, and its update rate, in updates per second.
 
     >>> KeyStaleness("IBM", None, 0.5, 2.0, 0.0, 1.5).stale_seconds
     1.5
@@ -22,15 +22,15 @@ class KeyStaleness(NamedTuple):
 
     key: Key
     rate: float | None
-    """None while it cannot be told."""
+    """None while it is unknown."""
     queue_staleness: float
     """Averaged over the time since the key's first arrival."""
     application_staleness: float
-    """Likewise."""
+    """Averaged over the time since the key's first arrival."""
     waiting_seconds: float
-    """How long it has waited by now, 0 if it does not."""
+    """How long the key has waited so far; 0 if it does not wait."""
     stale_seconds: float
-    """How long the application has been stale by now, 0 if it is not."""
+    """How long the application has been stale so far; 0 if it is not stale."""
     known_seconds: float = 0.0
     """The time since the key's first arrival."""
 
@@ -38,9 +38,10 @@ class KeyStaleness(NamedTuple):
 def key_staleness(
     sums: StalenessSums, rates: UpdateRates, places: Iterable[Place], now: float
 ) -> list[KeyStaleness]:
-    """Return a row for each of `places`, which count. O(places).
+    """Return a row for each of `places` whose key has arrived. O(places).
 
-    It is `StalenessSums.queue_mean` and `application_mean`, written out: there may be a million.
+    This is `StalenessSums.queue_mean` and `application_mean`, written out because there may be a
+    million places.
     """
     queue_areas, application_areas = sums.queue, sums.application
     counted_since, rate_of = sums.counted_since, rates.rate

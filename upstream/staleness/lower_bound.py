@@ -1,34 +1,35 @@
-"""Bound from below the staleness that any scheduler can reach, for memoryless arrivals.
+"""A lower bound on the staleness that any scheduler can reach, for memoryless arrivals.
 
-**Relaxation.** Key k has Poisson arrivals of rate lambda, cost c and weight w. Count a cycle from
-dequeue to dequeue: the next update arrives after X ~ Exp(lambda), whatever happened before, and
-the scheduler lets it wait for a. Demand of the server only that it is not busy for more than all
-of the time, sum c_k / (1/lambda_k + a_k) <= 1, and forget that it serves one key at a time: what
-is then the best is at most what a real scheduler reaches. A cycle adds to the staleness of its key
+**Relaxation.** Key k has Poisson arrivals of rate lambda, cost c and weight w. A cycle lasts from
+one dequeue of the key to the next. In it, the next update arrives after X ~ Exp(lambda), whatever
+happened before, and the scheduler lets it wait for a. The relaxed problem requires only that the
+server is busy for at most all of the time, sum c_k / (1/lambda_k + a_k) <= 1. It ignores that the
+server serves one key at a time. So its optimum is at most the staleness of a real scheduler. A
+cycle adds to the staleness of its key
 
     queue        N(a) = a^2/2
     application  N(a) = (a + c)^2/2 - E[((c - X)+)^2]/2
 
-where the last term is what is counted in the cycle before, until the earlier update is delivered.
-As N is convex, no random a, and none that depends on the past, beats its mean. The Lagrangian of
+where the last term counts in the previous cycle, until the earlier update is delivered. N is
+convex, so no a that is random or depends on the past is better than its mean. The Lagrangian of
 the mean over keys of w N(a) / (1/lambda + a), with multiplier W/n for the server's time, is least
-where (w N(a) + W c) / (1/lambda + a) is, key by key, which is
+where (w N(a) + W c) / (1/lambda + a) is least for each key. These are the points
 
     queue        w (a^2/2 + a/lambda)                                  = W c
-    application  w (a^2/2 + a/lambda + (1 - e^(-lambda c))/lambda^2)   = W c,  or a = 0 if that is
-                                                                         more than W c already
+    application  w (a^2/2 + a/lambda + (1 - e^(-lambda c))/lambda^2)   = W c,  or a = 0 if the left
+                                                                         side exceeds W c already
 
-and W is what makes the server just busy. That ratio falls until this a and rises after it, so the
-stationary point is the least and the bound is valid, not an estimate. It holds for schedulers that
-idle on purpose too, and for costs that vary independently about c. It says nothing about bursts,
-fixed intervals, or a scheduler that sees the future.
+and W is the value at which the server is just busy. The ratio falls until this a and rises after
+it. So the stationary point is the minimum, and the result is a valid bound and not an estimate. The
+bound also holds for schedulers that idle on purpose, and for costs that vary independently with
+mean c. It does not hold for bursts, fixed intervals, or a scheduler that knows the future.
 
-**Underload.** If sum lambda c <= 1 then W = 0 and a = 0: the queue bound is 0, the application
+**Underload.** If sum lambda c <= 1, then W = 0 and a = 0. The queue bound is 0. The application
 bound is the mean of w (c - (1 - e^(-lambda c))/lambda), because processing itself takes time.
 
-**Numbers.** With x = lambda c, y = lambda a, D = 1 + y the conditions become D = sqrt(1 + d^2),
-d^2 = W r^2 - b^2, r^2 = 2 x^2 / (c w), b^2 = 0 (queue) or 2 (1 - e^-x) (application). Only
-square roots of W are formed, and no difference of nearly equal numbers.
+**Numbers.** With x = lambda c, y = lambda a and D = 1 + y the conditions become D = sqrt(1 + d^2),
+d^2 = W r^2 - b^2, r^2 = 2 x^2 / (c w), b^2 = 0 (queue) or 2 (1 - e^-x) (application). The code
+computes only square roots of W, and no difference of nearly equal numbers.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ from ..errors import CostError, ParameterError, RateError, WeightError
 from .per_key import Floats, Key, PerKey, one_per_key, same_for_all
 from .phi import phi
 
-# A cycle is never shorter than c, so beyond this load the rate matters to no digit of a float.
+# A cycle is never shorter than c, so beyond this load the rate changes no digit of the result.
 _SATURATED_LOAD: Final = 1e30
-# What is smaller counts as 0. Leaving a key out makes the bound smaller, so it stays valid.
+# Smaller values count as 0. A key that is left out lowers the bound, so the bound stays valid.
 _NEGLIGIBLE: Final = 1e-100
 _LOAD_TOLERANCE: Final = 4e-15
 _MOST_STEPS: Final = 300
@@ -59,15 +60,18 @@ def staleness_lower_bound(
     of: str = "queue",
     weights: PerKey[Key] | None = None,
 ) -> float:
-    """Return a staleness that no scheduler can beat if every key's arrivals are memoryless.
+    """Return a staleness that no scheduler can beat if the arrivals of each key are memoryless.
 
-    It bounds the mean over keys of weight times time-averaged staleness (not divided by the sum
-    of the weights; without weights it is the plain mean), of="queue" or of="application". Rates
-    are updates per unit of time, costs units of time per update: one for all keys, or one per
-    key. If the rates are a mapping, so are costs and weights per key, with the same keys.
+    `rates` are the updates per unit of time of each key, as a sequence or a mapping.
+    `processing_cost` is the units of time that one update takes: a number for all keys, or one per
+    key.
+    `of` is "queue" or "application".
+    `weights` are one number per key; the default is 1. The result bounds the mean over keys of
+    weight times time-averaged staleness. It is not divided by the sum of the weights.
 
-    A key that never updates (rate 0) counts in the mean with staleness 0; so does a key of cost
-    0. A key of weight 0 counts with 0 and is given no time. O(keys), usually in 3 to 15 passes.
+    If the rates are a mapping, costs and weights per key must be mappings with the same keys.
+    A key with rate 0, cost 0 or weight 0 counts in the mean with staleness 0. A key with weight 0
+    gets no time of the server. O(keys), usually in 3 to 15 passes.
 
     >>> staleness_lower_bound([5.0] * 10, 1.0)  # overloaded 50 times: a = 10 - 1/5
     4.802
@@ -79,7 +83,7 @@ def staleness_lower_bound(
     rate = one_per_key("rates", rates, RateError, rates=rates)
     size = rate.size
     if size == 0:
-        raise ParameterError("rates", "empty", "the rates of one key or more")
+        raise ParameterError("rates", "empty", "the rates of at least one key")
     cost = _costs(processing_cost, rates, size)
     weight = np.ones(size)
     if weights is not None:
@@ -122,7 +126,7 @@ class _Keys:
         return np.sqrt(np.maximum(path - self.threshold, 0.0)) * np.sqrt(path + self.threshold)
 
     def load_and_steepness(self, root: float) -> tuple[float, float]:
-        """Return the share of time that the server is busy, and its fall per log of the root."""
+        """Return the busy share of the server's time, and its decrease per log of the root."""
         excess = self.excess(root)
         cycle = np.hypot(1.0, excess)
         busy = self.load / cycle
@@ -144,8 +148,8 @@ class _Keys:
 def _root_of_multiplier(keys: _Keys) -> float:
     """Find the root of W at which the server is just busy.
 
-    Newton's method for log(busy share) over log(root), which is straight where the load is high,
-    with a bracket: a step that leaves it, or gains too little, is replaced by a bisection.
+    This is Newton's method for log(busy share) over log(root), which is straight where the load is
+    high. A step that leaves the bracket, or gains too little, is replaced by a bisection.
     """
     low, high = 0.0, float(np.sqrt(0.5 * keys.weighted_cost).sum())  # exact for infinite rates
     while keys.load_and_steepness(high)[0] > 1.0:

@@ -1,6 +1,6 @@
-"""Read one number per key from what callers have: lists, columns, or mappings by key.
+"""Read one number per key from the caller's data: lists, columns, or mappings by key.
 
-The rates decide how many keys there are and in which order; costs and weights follow them.
+The rates define the number of keys and their order. Costs and weights follow them.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def one_per_key(
     if isinstance(given, Mapping):
         given = _in_order_of(rates, given, name)
     elif isinstance(rates, Mapping):
-        raise ParameterError(name, type(given).__name__, "a mapping by key, as the rates are")
+        raise ParameterError(name, type(given).__name__, "a mapping by key, like the rates")
     column = _as_floats(name, given, error)
     if size is not None and column.size != size:
-        raise ParameterError(name, column.size, f"{size} numbers, as many as there are rates")
+        raise ParameterError(name, column.size, f"{size} numbers, one for each rate")
     wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0.0)))
     if wrong.size:
         row = int(wrong[0])
@@ -46,7 +46,7 @@ def one_per_key(
 
 
 def same_for_all(name: str, given: object, error: type[ParameterError], *, size: int) -> Floats:
-    """Return the one given number once per key.
+    """Return the given number once for each key.
 
     >>> from upstream.errors import CostError
     >>> same_for_all("cost", 0.5, CostError, size=2).tolist()
@@ -60,13 +60,15 @@ def same_for_all(name: str, given: object, error: type[ParameterError], *, size:
 
 def _in_order_of(rates: object, given: Mapping[object, object], name: str) -> list[object]:
     if not isinstance(rates, Mapping):
-        raise ParameterError(name, "a mapping", "a sequence, as the rates are")
+        raise ParameterError(name, "a mapping", "a sequence, like the rates")
     for key in rates:
         if key not in given:
-            raise ParameterError(f"{name}[{key!r}]", None, "given, as the key has a rate")
+            raise ParameterError(f"{name}[{key!r}]", None, "given, because the key has a rate")
     for key, number in given.items():
         if key not in rates:
-            raise ParameterError(f"{name}[{key!r}]", number, "left out, as the key has no rate")
+            raise ParameterError(
+                f"{name}[{key!r}]", number, "left out, because the key has no rate"
+            )
     return [given[key] for key in rates]
 
 
@@ -81,5 +83,5 @@ def _as_floats(name: str, given: object, error: type[ParameterError]) -> Floats:
     except (TypeError, ValueError, OverflowError):
         raise error(name, type(given).__name__, "finite numbers, 0 or more, one per key") from None
     if column.ndim != 1:
-        raise ParameterError(name, f"{column.ndim} dimensions", "one number per key, in one row")
+        raise ParameterError(name, f"{column.ndim} dimensions", "numbers in one dimension")
     return column

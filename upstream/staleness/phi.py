@@ -1,12 +1,12 @@
-"""Evaluate the phi functions, which Poisson arrivals during one processing lead to.
+"""The phi functions, which describe Poisson arrivals during one processing.
 
-For a first arrival X after Exp(x), with the processing cost as the unit of time, the part of a
-processing that follows the arrival has the mean ``E[(1 - X)+] = x phi_2(-x)`` and half the second
+Let the first arrival come after X ~ Exp(x), with the processing cost as the unit of time. The part
+of the processing after the arrival has the mean ``E[(1 - X)+] = x phi_2(-x)`` and half the second
 moment ``E[((1 - X)+)^2] / 2 = x phi_3(-x)``, where
 
     phi_1(-x) = (1 - e^-x) / x,    phi_(m+1)(-x) = (1/m! - phi_m(-x)) / x.
 
-The recurrence loses every digit for small x, so that the power series takes its place there.
+For small x, the recurrence loses all digits, and the power series is used instead.
 """
 
 from __future__ import annotations

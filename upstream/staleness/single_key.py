@@ -1,18 +1,19 @@
-"""Know exactly how stale a single key is, to test the simulator against.
+"""The exact staleness of a single key, to test the simulator against.
 
-One key, Poisson arrivals of rate lambda, a server that takes the waiting update whenever it is
-free and needs c for each. Count a cycle from dequeue to dequeue and let X be the first arrival
-after the dequeue: the cycle lasts max(X, c), so c + e^(-lambda c) / lambda on average. With
-x = lambda c and the phi functions at -x the means of DESIGN.md, section 6, become
+There is one key with Poisson arrivals of rate lambda, and a server that takes the waiting update
+whenever it is free and needs c for each. A cycle lasts from one dequeue to the next. Let X be the
+time from the dequeue to the next arrival. The cycle lasts max(X, c), which is
+c + e^(-lambda c) / lambda on average. With x = lambda c and the phi functions at -x, the means of
+DESIGN.md, section 6, become
 
     queue        c * x^2 phi_3           / (1 + x^2 phi_2)
     application  c * (x/2 + x^2 phi_2)   / (1 + x^2 phi_2)
 
-which lose no digits for small x. They tend to c/2 and 3c/2 as the rate grows.
+which lose no digits for small x. They approach c/2 and 3c/2 as the rate grows.
 
-These are the values of the server that never idles. They are not a lower bound: a server that
-leaves a fresh update waiting for a moment collects more arrivals with one processing, and reaches
-up to 1.6 % less queue staleness (at lambda c = 1.5) and 0.07 % less application staleness (at 3).
+These values hold for a server that never idles. They are not a lower bound. A server that lets a
+fresh update wait for a moment combines more arrivals in one processing. It reaches up to 1.6 % less
+queue staleness (at lambda c = 1.5) and 0.07 % less application staleness (at 3).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 from ..errors import CostError, RateError
 from .phi import phi
 
-_SATURATED_LOAD: Final = 1e30  # beyond it a higher rate changes nothing that a float can tell
+_SATURATED_LOAD: Final = 1e30  # beyond it, a higher rate changes no digit of the result
 
 
 def single_key_queue_staleness(rate: float, cost: float) -> float:

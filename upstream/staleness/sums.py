@@ -1,12 +1,12 @@
 """Staleness, integrated exactly: O(1) for each event that changes it.
 
-Both kinds of staleness grow with slope one from the moment an update became the first that waits
-(queue staleness) or the first that is newer than the newest delivered (application staleness),
-until they fall. So each stretch adds a triangle, or the difference of two, and nothing has to be
-sampled (report, sections 3.3 and 5.1).
+Both kinds of staleness grow with slope one. Queue staleness starts when an update is the first that
+waits, and application staleness when it is the first that is newer than the newest delivered one.
+So each period adds a triangle, or the difference of two triangles, and nothing is sampled (report,
+sections 3.3 and 5.1).
 
-The sums stand in columns, one row per key of the stream, because a float in an array takes 8
-bytes and an attribute with a float object 32.
+The sums are in columns with one row per key of the stream, because a float in an array needs 8
+bytes and an attribute with a float object needs 32.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..keys import Place
 class StalenessSums:
     """The staleness that one queue has integrated so far, by key.
 
-    Per key, `queue` and `application` hold the finished area in seconds squared, and
-    `counted_since` the first arrival (NaN before it). Keys that were retired keep their averages:
-    each counts once more in the mean over keys.
+    For each key, `queue` and `application` are the finished area in seconds squared, and
+    `counted_since` is the first arrival (NaN before it). Retired keys keep their averages: each of
+    them counts once more in the mean over keys.
 
-    `later` holds version and arrival of further updates to which `stale_since` of a place may fall.
-    Few places have any at a time, so they stand here and not in each place.
+    `later` has the versions and arrivals of further updates to which the `stale_since` of a place
+    may fall. Few places have any of them at a time, so they are here and not in each place.
     """
 
     __slots__ = (
@@ -45,19 +45,19 @@ class StalenessSums:
         self.counted_since = array("d")
         self.later: dict[Place, list[tuple[int, float]]] = {}
         self.counted = 0
-        """How many keys count and are not retired."""
+        """The number of keys that count and are not retired."""
         self.retired = 0
         self.retired_means = {"queue": 0.0, "application": 0.0}
 
     def reserve(self, rows: int) -> None:
-        """Have just so many rows, of none of which anything is known yet."""
+        """Make exactly `rows` rows, for keys that have not arrived yet."""
         assert not self.queue, "sums that are in use already"
         self.queue = array("d", (0.0,)) * rows
         self.application = array("d", (0.0,)) * rows
         self.counted_since = array("d", (math.nan,)) * rows
 
     def grow(self, rows: int) -> None:
-        """Have at least `rows` rows, and some to spare."""
+        """Make at least `rows` rows, with some to spare."""
         if rows > len(self.queue):
             missing = rows + rows // 8 - len(self.queue)
             zeros = bytes(8 * missing)
@@ -68,7 +68,7 @@ class StalenessSums:
     def begin(self, place: Place, version: int, now: float) -> None:
         """Count the key of `place` from `now` on, when its update `version` arrives.
 
-        What was accepted before then is of an earlier life of the key, and as good as delivered.
+        Earlier versions belong to an earlier life of the key and count as delivered.
         """
         index = place.cell.index
         self.grow(index + 1)
@@ -78,26 +78,26 @@ class StalenessSums:
         self.counted += 1
 
     def wait_ends(self, place: Place, now: float) -> None:
-        """Add the wait that ends: the area of the triangle above it."""
+        """Add the wait that ends now: the area of its triangle."""
         since = place.waiting_since
         assert since is not None
         waited = now - since
         self.queue[place.cell.index] += 0.5 * waited * waited
 
     def wait_moves(self, place: Place, since: float, now: float) -> None:
-        """Let the wait that goes on have begun at `since`: staleness falls, or rises."""
+        """Let the present wait begin at `since` instead, so that staleness falls or rises."""
         self.wait_ends(place, now)
         self.wait_resumes(place, since, now)
 
     def start_of_wait(self, place: Place, arrival: float) -> float:
-        """Return since when an update counts as waiting here: its arrival, or the key's first.
+        """Return when the wait of an update begins here: at its arrival or the key's first one.
 
-        A key that the queue took over from a snapshot counts from then on only.
+        A key from a snapshot counts only from the snapshot on.
         """
         return max(arrival, self.counted_since[place.cell.index])
 
     def wait_resumes(self, place: Place, since: float, now: float) -> None:
-        """Let a wait begin at `now` that counts from `since`, before now."""
+        """Start a wait at `now` that counts from the earlier time `since`."""
         waited = now - since
         self.queue[place.cell.index] -= 0.5 * waited * waited
         place.waiting_since = since
@@ -105,8 +105,8 @@ class StalenessSums:
     def accepted(self, place: Place, version: int, arrival: float) -> None:
         """Note an accepted update of a counted key: the application is stale from its arrival on.
 
-        If it is stale already, this update matters only if something that may yet be delivered is
-        older; then staleness may fall to this arrival, which is remembered.
+        If the application is stale already, the update matters only if an older one may still be
+        delivered. Staleness may then fall to this arrival, so the arrival is remembered.
         """
         if place.stale_since is None:
             place.stale_since = arrival
@@ -114,7 +114,7 @@ class StalenessSums:
             self.later.setdefault(place, []).append((version, arrival))
 
     def never_delivered(self, place: Place, version: int) -> None:
-        """Note that `version` will not be delivered, so staleness cannot fall to the next one."""
+        """Note that `version` is never delivered: staleness cannot fall to the next arrival."""
         later = self.later.get(place)
         if later is not None:
             following = bisect_right(later, (version, math.inf))
@@ -123,7 +123,7 @@ class StalenessSums:
                 del self.later[place]
 
     def delivered(self, place: Place, version: int, now: float) -> None:
-        """Note the delivery of `version` of a key, the newest that was delivered."""
+        """Note that `version` was delivered, the newest of its key so far."""
         place.delivered_version = version
         since = place.stale_since
         if since is None:
@@ -139,7 +139,7 @@ class StalenessSums:
         self.application[place.cell.index] += area
 
     def application_falls(self, place: Place, since: float | None, now: float) -> None:
-        """Let the application be stale since `since` only, or not at all, from `now` on."""
+        """From `now` on, let the application be stale since `since`, or not stale if it is None."""
         before = place.stale_since
         if before is not None:
             area = 0.5 * (now - before) * (now - before)
@@ -149,7 +149,7 @@ class StalenessSums:
         place.stale_since = since
 
     def retire(self, place: Place, now: float) -> None:
-        """Close the sums of a key that is forgotten; its averages go on counting in the mean."""
+        """Close the sums of a forgotten key. Its averages still count in the mean."""
         self.later.pop(place, None)
         if place.delivered_version >= 0:
             self.counted -= 1
@@ -159,7 +159,7 @@ class StalenessSums:
             self.counted_since[place.cell.index] = math.nan
 
     def close(self) -> None:
-        """Free the columns, since all keys were retired; whoever holds one finds it empty."""
+        """Empty the columns, after all keys were retired, and release their memory."""
         for column in (self.queue, self.application, self.counted_since):
             del column[:]
 
@@ -172,7 +172,7 @@ class StalenessSums:
         return self._mean(self.application[place.cell.index], place, place.stale_since, now)
 
     def _first_newer(self, place: Place, version: int) -> float | None:
-        """Return the arrival of the first accepted update newer than `version`, drop the older."""
+        """Return the arrival of the first accepted update after `version`; forget older ones."""
         later = self.later[place]
         newer = bisect_right(later, (version, math.inf))
         arrival = later[newer][1] if newer < len(later) else None

@@ -99,8 +99,8 @@ class WindowBuffer(ABC):
         if self.is_unspecified:
             return f"{name}()"
         return (
-            f"<{name} of {self.key!r}: {self.held_windows} windows and {self.held_tuples} tuples "
-            "held>"
+            f"<{name} of {self.key!r}: windows held: {self.held_windows}, "
+            f"tuples held: {self.held_tuples}>"
         )
 
     # What each semantics defines.
