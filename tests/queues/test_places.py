@@ -47,7 +47,7 @@ def test_room_that_is_reserved_is_taken_before_more_is(places: QueuePlaces) -> N
 def test_a_key_has_one_place(places: QueuePlaces) -> None:
     cell = cell_of("A", 0)
     open_place(places, cell)
-    with pytest.raises(AssertionError, match="two places"):
+    with pytest.raises(AssertionError, match="already has a place"):
         open_place(places, cell)
 
 

@@ -1,4 +1,4 @@
-"""Queues and the streams that feed them: where schedulers, memory and windows meet."""
+"""Queues and the streams that feed them. Here schedulers, memory and windows meet."""
 
 from .batch_outcome import BatchOutcome
 from .log.adaptive_queue import AdaptiveQueue

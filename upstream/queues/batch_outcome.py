@@ -1,4 +1,4 @@
-"""What became of the rows of a batch."""
+"""The outcomes of the rows of a batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..updates import Outcome
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """How many rows of a batch had which outcome; their sum is the number of rows."""
+    """How many rows of a batch had each outcome. The sum is the number of rows."""
 
     waiting: int
     superseded: int
@@ -19,11 +19,11 @@ class BatchOutcome:
     rejected_rows: tuple[int, ...] = ()
     """The rows that were rejected, counted from 0."""
     outside: int = 0
-    """Rows that are in no open window, which only queues of windows know of."""
+    """Rows that are in no open window; only queues of windows have them."""
 
 
 def count_outcomes(outcomes: list[Outcome]) -> BatchOutcome:
-    """Return how many rows had which outcome."""
+    """Count how many rows had each outcome."""
     counts = Counter(outcomes)
     return BatchOutcome(
         waiting=counts[Outcome.WAITING],

@@ -1,9 +1,9 @@
-"""References among the parts of a queue that form cycles, broken as soon as the queue is dropped.
+"""Break the reference cycles among the parts of a queue as soon as the queue is dropped.
 
-A key cell refers to its places and each place to its cell, a stream to the parts of its queues that
-listen to it and these to the stream. Only the garbage collector frees such cycles, and it may come
-late. So a queue holds a `Cycles`, its own stream does, and nothing else: once neither is left, the
-parts release what refers back to them.
+A key cell refers to its places, and each place to its cell. A stream refers to the parts of its
+queues that listen to it, and these refer to the stream. Only the garbage collector frees such
+cycles, and it may run late. So a queue and its own stream hold a `Cycles`, and nothing else does.
+When both are gone, the parts release the references that form cycles.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Protocol
 
 
 class Releasable(Protocol):
-    """A part that refers to itself, by way of others."""
+    """A part that refers to itself through other objects."""
 
     def release(self) -> None:
-        """Release what refers back to the part. Must not fail, whatever state it is in."""
+        """Release the references that lead back to the part. This must not fail in any state."""
         ...
 
 
 class Cycles:
-    """Releases what some collections hold, once nothing holds the object itself any more."""
+    """Release the parts in some collections, once nothing refers to this object any more."""
 
     __slots__ = ("_collections",)
 
@@ -29,7 +29,7 @@ class Cycles:
         self._collections: list[Iterable[Releasable | None]] = []
 
     def add(self, parts: Iterable[Releasable | None]) -> None:
-        """Release, in the end, what `parts` holds then."""
+        """Release, at the end, the parts that the collection has then."""
         self._collections.append(parts)
 
     def __del__(self) -> None:

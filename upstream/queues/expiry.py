@@ -1,4 +1,4 @@
-"""How updates expire that have waited for longer than their queue's time to live."""
+"""Expiry: drop updates that have waited longer than the time to live of their queue."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from ..keys import DuePlaces, Place
 
 
 class Expiry:
-    """Drops the update that waits at a place `age` seconds after its arrival.
+    """Drop the update that waits at a place `age` seconds after its arrival.
 
-    `arrival_of` tells when the update arrived, None if none waits. `expire` drops it. A newer
-    update of the key puts the time off; that is noticed when the time of the older one has come.
-    O(log keys) when a key starts to wait and when it falls due, and nothing in between.
+    `arrival_of` returns the arrival of the waiting update, or None if none waits. `expire` drops
+    it. A newer update of the key postpones the expiry, which is noticed only when the older update
+    would have expired. O(log keys) when a key starts to wait and when it is due, and nothing in
+    between.
     """
 
     __slots__ = ("_arrival_of", "_due", "_expire", "age")
@@ -31,15 +32,15 @@ class Expiry:
         self._due = DuePlaces()
 
     def note(self, place: Place, arrival: float) -> None:
-        """Note that an update that arrived at `arrival` waits at a place."""
+        """Note that an update with this arrival waits at a place."""
         self._due.note(place, arrival + self.age)
 
     def forget(self, place: Place) -> None:
-        """Forget a place at which nothing will wait any more."""
+        """Forget a place at which no update waits any more."""
         self._due.remove(place)
 
     def next_due(self) -> float:
-        """Return when an update expires next, infinity if none waits."""
+        """Return when an update expires next; infinity if none waits."""
         while (first := self._due.first()) is not None:
             bound, place = first
             arrival = self._arrival_of(place)
@@ -54,7 +55,7 @@ class Expiry:
     def fall_due(self, due: float) -> None:
         """Drop the update that expires next, at `due`."""
         first = self._due.first()
-        assert first is not None, "an update that is due and is not there"
+        assert first is not None, "no update is due"
         self._due.remove(first[1])
         self._expire(first[1], due)
 

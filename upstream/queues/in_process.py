@@ -1,7 +1,8 @@
 """Updates that were dequeued and not delivered yet, so that they can be given back.
 
-A dequeued update is in process until it is delivered or given back. Consumers that do neither must
-not make the queue grow, so the number is bounded: past it, the oldest is taken as delivered.
+A dequeued update is in process until it is delivered or given back. A consumer that does neither
+must not make the queue grow. So the number is bounded: beyond it, the oldest update is taken as
+delivered.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ from .stream.feed import Feed
 DEFAULT_IN_PROCESS_LIMIT = 10_000
 
 Record = tuple[Update, Place, int, float, float, int]
-"""An update in process: itself, its key's place, its version, its arrival, when it was dequeued,
-and its number in the order of arrival where that matters. The version is 0 if it was late. It is a
-plain tuple because one is made for each dequeue, and anything with names costs several times it.
+"""An update in process: the update, its key's place, its version (0 if it was late), its arrival,
+the time of its dequeue, and its number in the order of arrival if that matters. It is a tuple
+without names because one is made for each dequeue, and names would multiply its cost.
 """
 
 
 class DropsWaiting(Protocol):
-    """The part of a queue that knows what waits."""
+    """The part of a queue that holds the waiting updates."""
 
     def drop_waiting(self, place: Place, now: float) -> None:
-        """Drop what waits of a key, if anything, and count it as expired."""
+        """Drop the waiting updates of a key, if any, and count them as expired."""
         ...
 
 
 class InProcess:
-    """The updates in process of one queue, at most `limit`, and what was counted as they left."""
+    """The updates in process of one queue, at most `limit`, and the counts of those that left."""
 
     __slots__ = (
         "_cost",
@@ -53,18 +54,18 @@ class InProcess:
         self._places = places
         self._cost = cost
         self.limit = limit
-        """How many updates the queue remembers."""
+        """How many updates in process the queue remembers."""
         self.feed: Feed | None = None
         """The stream that feeds the queue."""
-        # Not a dict: taking its first key again and again walks over the holes of all before.
+        # Not a dict: removing the first key of a dict again and again steps over all removed ones.
         self.records: OrderedDict[int, Record] = OrderedDict()
         """The records by the identity of their updates, oldest first."""
         self.dequeued = self.returned = self.delivered = self.taken_as_delivered = 0
         self.orphans = 0
-        """How many records are of keys that were forgotten."""
+        """The number of records whose keys were forgotten."""
 
     def add(self, record: Record, now: float, waiting: DropsWaiting) -> Update:
-        """Note that an update is handed out, and return it."""
+        """Note that an update is dequeued, and return it."""
         update = record[0]
         record[1].in_process += 1
         self.dequeued += 1
@@ -86,7 +87,7 @@ class InProcess:
         self._note_delivery(record, now, waiting)
 
     def find(self, update: Update) -> Record:
-        """Return the record of an update or of a copy of it; NotInProcessError if there is none."""
+        """Return the record of an update or a copy of it; NotInProcessError if there is none."""
         record = self.records.get(id(update)) or self._find_copy(update)
         if record is None:
             raise NotInProcessError(update)
@@ -101,12 +102,12 @@ class InProcess:
         self._note_quiet(place, now)
 
     def take_oldest_as_delivered(self, now: float, waiting: DropsWaiting) -> None:
-        """Remember one update less, as if it had been delivered."""
+        """Take the oldest update as delivered, so that one fewer is remembered."""
         self.taken_as_delivered += 1
         self._note_delivery(self.records.popitem(last=False)[1], now, waiting)
 
     def clear(self) -> None:
-        """Forget all records, since the queue is closed."""
+        """Forget all records, because the queue is closed."""
         self.records.clear()
 
     def _note_delivery(self, record: Record, now: float, waiting: DropsWaiting) -> None:
@@ -124,7 +125,7 @@ class InProcess:
             self._note_quiet(place, now)
 
     def _note_deletion(self, place: Place, version: int, now: float, waiting: DropsWaiting) -> None:
-        """Forget a key whose deletion was delivered, unless it has updated since."""
+        """Forget a key whose deletion was delivered, unless it was updated since."""
         if place.cell.version == version:
             waiting.drop_waiting(place, now)  # an older update, if one was given back
             self._places.retire(place, now)
@@ -132,7 +133,7 @@ class InProcess:
             place.stale_since = None
 
     def _note_quiet(self, place: Place, now: float) -> None:
-        """Let the stream forget a key that may have become idle, if it is time to."""
+        """Let the stream forget a key that may have become idle, if its time has come."""
         if place.delivered_version == Place.FORGOTTEN:
             self.orphans -= 1
             return
@@ -144,10 +145,10 @@ class InProcess:
             feed.forgetting.if_quiet(place.cell, now)
 
     def _find_copy(self, update: Update) -> Record | None:
-        """Return the record of the update of which `update` is a copy, None if there is none.
+        """Return the record of the update of which `update` is a copy, or None.
 
-        A copy is what comes back from another process, for instance. It is known by its key and
-        time, and by its value if several have these. O(updates in process).
+        For example, an update that returns from another process is a copy. It is found by key and
+        time, and by value if several records have these. O(updates in process).
         """
         if not isinstance(update, Update):
             raise NotInProcessError(update)
@@ -165,7 +166,7 @@ class InProcess:
         return next(same, alike[0])
 
     def _may_have_been_taken(self, update: Update) -> bool:
-        """Tell whether an update that is not in process may be one that was taken as delivered."""
+        """Tell whether an update that is not in process may have been taken as delivered."""
         is_known = update.value is TOMBSTONE or self._find_place(update) is not None
         return is_known and self.taken_as_delivered > 0
 
@@ -185,5 +186,5 @@ class InProcess:
 def _is_equal(one: object, other: object) -> bool:
     try:
         return bool(one == other)
-    except (TypeError, ValueError):  # arrays, for instance, have no single answer
+    except (TypeError, ValueError):  # for example, arrays have no single answer
         return False

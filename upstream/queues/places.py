@@ -1,8 +1,8 @@
-"""The keys of one queue: the place that each has there, and how stale it has been.
+"""The keys of one queue: their places in it, and how stale they have been.
 
-A place stands in a column at the number that its key has in the stream, so finding it needs no
-second hash table. A key counts from its first arrival at the queue on. A forgotten key goes on
-counting with the averages that it had.
+A place is in a column, at the number of its key in the stream, so finding it needs no second hash
+table. A key counts from its first arrival at the queue. A forgotten key still counts with its
+averages.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ MEANS: dict[str, Mean] = {
     "queue": StalenessSums.queue_mean,
     "application": StalenessSums.application_mean,
 }
-"""How to average either kind of staleness, by the name of the kind."""
+"""The function that averages each kind of staleness, by the name of the kind."""
 
 
 class QueuePlaces:
-    """The places of the keys of one queue, and the staleness that it has integrated.
+    """The places of the keys of one queue, and the staleness integrated so far.
 
     >>> places = QueuePlaces()
     >>> cell = KeyCell("IBM", 0, time=0.0, arrival=0.0)
@@ -34,18 +34,18 @@ class QueuePlaces:
 
     def __init__(self) -> None:
         self.column: list[Place | None] = []
-        """The places by the numbers of their keys; the same list for as long as the queue lives."""
+        """The places by the numbers of their keys. The list stays the same object."""
         self.sums = StalenessSums()
         self.forgotten = 0
-        """How many keys were forgotten, each time counted."""
+        """How many times a key was forgotten."""
 
     def find(self, cell: KeyCell) -> Place | None:
-        """Return the key's place in this queue, if it has one."""
+        """Return the key's place in this queue, or None."""
         column = self.column
         return column[cell.index] if cell.index < len(column) else None
 
     def has_arrived(self, cell: KeyCell) -> bool:
-        """Tell whether the key has arrived here and was not forgotten since."""
+        """Tell whether the key has arrived here and is not forgotten."""
         place = self.find(cell)
         return place is not None and place.delivered_version >= 0
 
@@ -60,29 +60,29 @@ class QueuePlaces:
         column = self.column
         if index >= len(column):
             column.extend([None] * (index + 1 + index // 8 - len(column)))
-        assert column[index] is None, "a key with two places in one queue"
+        assert column[index] is None, "the key already has a place in this queue"
         column[index] = place
 
     def reserve(self, rows: int) -> None:
-        """Have room for just so many keys; most are known when a queue begins."""
-        assert not self.column, "a queue that has keys already"
+        """Make room for exactly `rows` keys, because most are known when a queue begins."""
+        assert not self.column, "the queue already has keys"
         self.column[:] = [None] * rows
         self.sums.reserve(rows)
 
     def retire(self, place: Place, now: float) -> None:
-        """Count a key no more, except for its averages."""
+        """Stop counting a key, except for its averages."""
         if place.delivered_version >= 0:
             self.sums.retire(place, now)
             self.forgotten += 1
 
     def forget(self, place: Place, now: float) -> None:
-        """Forget the key of a place. What is in process of it can still be delivered."""
+        """Forget the key of a place. Its updates in process can still be delivered."""
         self.retire(place, now)
         place.delivered_version = place.version_before = Place.FORGOTTEN
         self.column[place.cell.index] = None
 
     def close(self, now: float) -> None:
-        """Close the sums of all keys, since the queue is closed, and release the places."""
+        """Close the sums of all keys of a closed queue, and release the places."""
         for place in self.counted():
             self.sums.retire(place, now)
         for known in self.column:
@@ -98,7 +98,7 @@ class QueuePlaces:
         )
 
     def mean(self, of: str, now: float) -> float:
-        """Return staleness averaged over time and over keys, also forgotten ones. O(keys)."""
+        """Return staleness averaged over time and over keys, including forgotten ones. O(keys)."""
         mean = MEANS[of]
         total = self.sums.retired_means[of]
         count = self.sums.retired

@@ -1,6 +1,6 @@
-"""What users ask any queue about staleness: methods that queues of updates and of windows share.
+"""The public methods about staleness, which queues of updates and of windows share.
 
-Each is a function here, and a method of both kinds of queues, so that they need no common parent.
+Each is a function here and a method of both kinds of queues, so they need no common parent.
 """
 
 from __future__ import annotations
@@ -29,32 +29,34 @@ class Measured(Protocol):
         ...
 
     def _catch_up(self) -> float:
-        """Read what arrived, do what fell due, and return the time."""
+        """Read the arrivals, do what is due, and return the time."""
         ...
 
     def _rates(self) -> UpdateRates:
-        """Return what tells the rates of the keys."""
+        """Return the update rates of the keys."""
         ...
 
     def _find(self, key: Key) -> Place | None:
-        """Return the place of a key, None if it is not known."""
+        """Return the place of a key, or None if it is unknown."""
         ...
 
 
 def queue_staleness(self: Measured, key: Key | None = None) -> float:
-    """Return the queue staleness in seconds so far, averaged over time and then over keys. O(keys).
+    """Return the queue staleness in seconds, averaged over time and then over keys. O(keys).
 
-    With `key`, return that of one key; UnknownKeyError if it is not known. The queue staleness of a
-    key is the time since its first waiting update was enqueued, and 0 while none waits.
+    With `key`, return the average of this key; an unknown key raises UnknownKeyError. The queue
+    staleness of a key is the time since its first waiting update was enqueued, and 0 while no
+    update of it waits.
     """
     return _staleness(self, "queue", key)
 
 
 def application_staleness(self: Measured, key: Key | None = None) -> float:
-    """Return the application staleness in seconds so far, averaged as `queue_staleness` is. O(keys).
+    """Return the application staleness in seconds, averaged over time and then over keys. O(keys).
 
-    The application staleness of a key is the time since the arrival of the first update that is
-    newer than the newest one delivered.
+    With `key`, return the average of this key; an unknown key raises UnknownKeyError. The
+    application staleness of a key is the time since the arrival of the first update that is newer
+    than the newest delivered one.
     """
     return _staleness(self, "application", key)
 
@@ -73,20 +75,21 @@ def staleness_by_key(self: Measured, of: str = "queue") -> dict[Key, float]:
 
 
 def key_staleness(self: Measured) -> list[KeyStaleness]:
-    """Return for each key how stale it is and was, and its update rate. O(keys)."""
+    """Return the staleness and the update rate of each key. O(keys)."""
     now = self._catch_up()
     return rows_of(self._places.sums, self._rates(), self._places.counted(), now)
 
 
 def key_staleness_in_parts(self: Measured, rows: int) -> Iterator[list[KeyStaleness]]:
-    """Yield the rows of `key_staleness` in parts of about `rows`, each as of its own time.
+    """Yield the rows of `key_staleness` in parts of about `rows` rows.
 
-    The queue may be used between two parts. Keys that come or go meanwhile may be missing.
+    Each part is computed for its own time, and the queue may be used between two parts. Keys that
+    arrive or are forgotten in between may be missing.
     """
     check_count("rows", rows, least=1)
     start = 0
     while True:
-        now = self._catch_up()  # raises if the queue was closed meanwhile
+        now = self._catch_up()  # raises if the queue was closed in between
         column = self._places.column
         if start >= len(column):
             return
@@ -97,9 +100,10 @@ def key_staleness_in_parts(self: Measured, rows: int) -> Iterator[list[KeyStalen
 
 
 def mean_staleness(self: Measured, rows: Iterable[KeyStaleness]) -> tuple[float, float]:
-    """Return queue and application staleness over all keys, given the `rows` of those not forgotten.
+    """Return queue and application staleness, averaged over time and over all keys.
 
-    The result is that of `queue_staleness` and `application_staleness`, without a further pass.
+    `rows` are the rows of all known keys (`key_staleness`). The result is the same as that of
+    `queue_staleness` and `application_staleness`, without a further pass.
     """
     sums = self._places.sums
     keys = sums.retired
@@ -115,8 +119,8 @@ def mean_staleness(self: Measured, rows: Iterable[KeyStaleness]) -> tuple[float,
 def lower_bound(self: Measured, of: str = "queue") -> float | None:
     """Return a lower bound on the mean staleness of any scheduler, for the rates known so far.
 
-    `of` is 'queue' or 'application'. The bound assumes Poisson arrivals. It is None while the rate
-    of no key, or no processing cost, is known. O(keys).
+    `of` is 'queue' or 'application'. The bound assumes Poisson arrivals. It is None while no rate
+    or no processing cost is known. O(keys).
     """
     self._catch_up()
     cost = self._cost.seconds()
@@ -132,7 +136,7 @@ def _staleness(queue: Measured, of: str, key: Key | None) -> float:
     if queue.is_closed:
         if key is not None:
             raise ClosedError("queue")
-        return places.mean(of, now=0.0)  # over retired keys only, whatever the time
+        return places.mean(of, now=0.0)  # all keys are retired, so the time does not matter
     now = queue._catch_up()
     if key is None:
         return places.mean(of, now)

@@ -1,7 +1,7 @@
-"""What queues of updates of every kind have in common: deliveries, staleness, their stream.
+"""What all kinds of queues of updates share: deliveries, staleness, and their stream.
 
-A queue is fed by a `Stream`. One that is not attached to any has a stream of its own, so there is
-only one way for an update to arrive. The kinds of queues differ in what waits: see `Waiting`.
+A queue is fed by a `Stream`. A queue that is not attached to one has a stream of its own, so
+updates always arrive in the same way. The kinds of queues differ in what waits: see `Waiting`.
 """
 
 from __future__ import annotations
@@ -35,15 +35,24 @@ MakeWaiting = Callable[[QueuePlaces, InProcess], Waiting]
 class StreamQueue(ABC):
     """A queue of updates, fed by one stream.
 
-    The kinds are `UpdateQueue`, `AppendQueue` and `AdaptiveQueue`; use one of them. What their
-    parameters have in common:
+    The kinds are `UpdateQueue`, `AppendQueue` and `AdaptiveQueue`; use one of them. They share
+    these parameters:
 
-    `clock`, `rates` and `forget_after` are those of the queue's own stream, and end when the queue
-    is attached to another one. `time_to_live` is the number of seconds after its arrival at which
-    an update expires that still waits. `processing_cost` is the seconds that the consumer needs for
-    one update: a number, a function that tells the present cost or None, or measured unless given.
-    `forgetting` is the weight of the newest value in what is estimated or measured. At most
-    `in_process_limit` updates are in process; past it the oldest is taken as delivered.
+    `clock` is where the queue reads the time. The default is a `SystemClock`.
+    `rates` are the update rates of the keys, in updates per second, as a mapping or a function of
+    the key. By default they are estimated.
+    `forget_after` is the seconds after which a key without updates is forgotten. By default keys
+    are not forgotten.
+    `time_to_live` is the seconds after its arrival at which a waiting update expires. By default
+    updates do not expire.
+    `processing_cost` is the seconds that the consumer needs for one update: a number, or a function
+    that returns the present cost or None. By default it is measured.
+    `forgetting` is the weight of the newest value in whatever is estimated or measured.
+    `in_process_limit` is the largest number of updates in process. Beyond it, the oldest is taken
+    as delivered.
+
+    `clock`, `rates` and `forget_after` belong to the queue's own stream. They no longer apply when
+    the queue is attached to another stream.
     """
 
     _intake: Intake
@@ -79,7 +88,7 @@ class StreamQueue(ABC):
         self._in_process = InProcess(self._places, cost, limit=in_process_limit)
         self._waiting = make_waiting(self._places, self._in_process)
         self._reader = self._waiting if isinstance(self._waiting, LogWaiting) else None
-        """What waits, if it reads the stream's log."""
+        """The waiting updates, if they are read from the stream's log."""
         self._final: QueueStatistics | None = None
         self._is_attached = False
         feed = own_stream._feed
@@ -91,18 +100,18 @@ class StreamQueue(ABC):
 
     @abstractmethod
     def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue one update, and return what became of it; `time` defaults to the clock's."""
+        """Enqueue one update and return its outcome; `time` defaults to the clock's time."""
 
     @abstractmethod
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
-        """Enqueue a batch of columns: all of it or, if a row is bad, nothing."""
+        """Enqueue a batch of columns: all rows or, if one of them is invalid, none."""
 
     def dequeue(self) -> Update | None:
-        """Return the update to process next, None if none waits.
+        """Return the update to process next, or None if no update waits.
 
-        It is in process from now on, until `deliver` or `give_back`.
+        The update is in process until `deliver` or `give_back` is called for it.
         """
         now = self._ticks()
         if now >= self._deadlines.due_at:
@@ -110,7 +119,7 @@ class StreamQueue(ABC):
         return self._waiting.serve_next(now)
 
     def dequeue_many(self, limit: int) -> list[Update]:
-        """Return up to `limit` updates, as that many calls of `dequeue` at one instant would."""
+        """Return up to `limit` updates, like as many calls of `dequeue` at one instant."""
         check_count("limit", limit, least=0)
         now = self._feed.catch_up()
         serve_next = self._waiting.serve_next
@@ -118,7 +127,7 @@ class StreamQueue(ABC):
         while len(updates) < limit:
             try:
                 update = serve_next(now)
-            except Exception:  # of a codec, say; the next call will see it again
+            except Exception:  # for example of a codec; the next call raises it again
                 if updates:
                     break
                 raise
@@ -130,14 +139,14 @@ class StreamQueue(ABC):
     def deliver(self, update: Update) -> None:
         """Note that the application has the result of `update`, which was dequeued.
 
-        A copy of the update will do. Raises NotInProcessError if it is not in process.
+        A copy of the update is accepted too. Raises NotInProcessError if it is not in process.
         """
         now = self._ticks()
         if now >= self._deadlines.due_at:
             self._feed.catch_up()
         reader = self._reader
         if reader is not None:
-            now = reader.catch_up()  # something newer may have arrived
+            now = reader.catch_up()  # a newer update may have arrived
         self._in_process.deliver(update, now, self._waiting)
         if reader is not None:
             reader.advance(now)
@@ -148,11 +157,11 @@ class StreamQueue(ABC):
             self.deliver(update)
 
     def give_back(self, update: Update) -> None:
-        """Let a dequeued update wait again, as of its original arrival.
+        """Let a dequeued update wait again, with its original arrival.
 
-        If a newer one was accepted meanwhile, it is counted as superseded instead. Raises
+        If a newer one was accepted since, the update counts as superseded instead. Raises
         NotInProcessError if it is not in process, and PagePoolFullError if the page pool has no
-        room for its value; nothing has changed then.
+        room for its value. Then nothing has changed.
         """
         now = self._feed.catch_up()
         record = self._in_process.find(update)
@@ -160,46 +169,46 @@ class StreamQueue(ABC):
         self._in_process.give_back(record, now)
 
     def forget(self, key: Key) -> None:
-        """Forget `key` in the queue's stream and all of its queues, see `Stream.forget`."""
+        """Forget `key` in the queue's stream and all queues of that stream (`Stream.forget`)."""
         self._feed.forget(key)
 
-    # What waits.
+    # Waiting updates.
 
     def peek(self) -> Update | None:
-        """Return what `dequeue` would return now, None if nothing. Changes nothing."""
+        """Return what `dequeue` would return now, or None; change nothing."""
         return self._waiting.peek(self._catch_up())
 
     def read(self, key: Key) -> Update | None:
-        """Return the newest update of `key` that waits, None if none does. Changes nothing."""
+        """Return the newest waiting update of `key`, or None; change nothing."""
         self._catch_up()
         return self._waiting.read(self._find(key))
 
     def snapshot(self) -> list[Update]:
-        """Return all updates that wait. Changes nothing. O(waiting)."""
+        """Return all waiting updates; change nothing. O(waiting)."""
         self._catch_up()
         return self._waiting.snapshot()
 
     def waiting_since(self) -> float | None:
-        """Return the earliest arrival of an update that waits to be served, None if none does.
+        """Return the earliest arrival of a waiting update that can be served, or None.
 
-        It is on the scale of `Stream.now`. O(1) for most schedulers, O(waiting) at worst.
+        Compare it with `Stream.now`. O(1) for most schedulers, O(waiting) in the worst case.
         """
         self._catch_up()
         return self._waiting.waiting_since()
 
     def __len__(self) -> int:
-        """Return how much waits: keys, or updates where a key may have several."""
+        """Return the number of waiting keys, or of waiting updates if a key may have several."""
         self._catch_up()
         return len(self._waiting)
 
     @property
     def capacity(self) -> int | None:
-        """How much may wait at once, None for no bound."""
+        """The largest number of keys or updates that may wait, or None for no limit."""
         return self._waiting.capacity
 
     @property
     def time_to_live(self) -> float | None:
-        """The seconds after its arrival at which an update expires that waits, None for never."""
+        """The seconds after its arrival at which a waiting update expires, or None for never."""
         return self._waiting.time_to_live
 
     # Staleness and statistics.
@@ -214,16 +223,16 @@ class StreamQueue(ABC):
 
     @property
     def key_count(self) -> int:
-        """How many keys have arrived and were not forgotten, as far as was looked at. O(1)."""
+        """The number of keys that have arrived and are not forgotten, as last counted. O(1)."""
         return self._places.sums.counted
 
     @property
     def processing_cost(self) -> float | None:
-        """The seconds that the consumer needs for one update, None while that is not known."""
+        """The seconds that the consumer needs for one update, or None while unknown."""
         return self._cost.seconds()
 
     def statistics(self) -> QueueStatistics:
-        """Return the exact counters; after `close` the final ones. O(waiting)."""
+        """Return the exact counters; after `close`, the final ones. O(waiting)."""
         if self._final is not None:
             return self._final
         self._catch_up()
@@ -248,14 +257,14 @@ class StreamQueue(ABC):
 
     @property
     def clock_steps_back(self) -> int:
-        """How many readings of the clock were earlier than one before; time stood still then."""
+        """How many readings of the clock were earlier than a previous one."""
         return steps_back_of(self._ticks)
 
     def close(self, *, dropping: bool = False) -> QueueStatistics:
         """Detach from the stream, release everything, and return the final statistics.
 
-        With `dropping`, updates that wait are dropped first and count as expired. Without it, the
-        final statistics say that they wait.
+        With `dropping`, waiting updates are dropped first and count as expired. Otherwise the final
+        statistics count them as waiting.
         """
         if self._final is None:
             if dropping:
@@ -275,11 +284,11 @@ class StreamQueue(ABC):
         return f"<{name}{self._policy()}: {len(self._waiting)} waiting, {self._staleness_now()}>"
 
     def _policy(self) -> str:
-        """Return what the representation says about how the queue serves."""
+        """Return the policy of the queue as a part of its representation."""
         return ""
 
     def _staleness_now(self) -> str:
-        """Return the mean staleness so far as text. Reads the clock and changes nothing."""
+        """Return the mean staleness so far as text. Read the clock, and change nothing."""
         now = self._ticks()
         queue, application = (self._places.mean(of, now) for of in ("queue", "application"))
         return f"queue staleness {queue:.3g} s, application staleness {application:.3g} s"
@@ -291,11 +300,11 @@ class StreamQueue(ABC):
             raise ClosedError("queue")
         if self._is_attached or self._feed.is_used or self._stream is stream:
             raise AlreadyAttachedError(
-                "this queue is attached already, or has taken updates of its own; attach a new one"
+                "this queue is already attached or has received updates; attach a new queue"
             )
         if self._feed.values.memory is not None:
             raise ParameterError(
-                "memory", "one of the queue's own", "the stream's: pass it to Stream(memory=...)"
+                "memory", "that of the queue", "that of the stream: use Stream(memory=...)"
             )
         self._waiting.check_can_join(stream)
         return self._waiting
@@ -308,7 +317,7 @@ class StreamQueue(ABC):
 
     def _leave(self) -> QueueStatistics:
         final = self._count()
-        now = self._feed.ticks()  # not before: to count is to do what fell due
+        now = self._feed.ticks()  # not earlier, because counting also does what is due
         self._final = final
         self._waiting.stop_listening(now)
         self._places.close(now)
@@ -332,7 +341,7 @@ class StreamQueue(ABC):
         self._deadlines = feed.deadlines
 
     def _catch_up(self) -> float:
-        """Read what arrived, do what fell due, and return the time."""
+        """Read the arrivals, do what is due, and return the time."""
         return self._feed.catch_up() if self._reader is None else self._reader.catch_up()
 
     def _rates(self) -> UpdateRates:
@@ -343,7 +352,7 @@ class StreamQueue(ABC):
         return None if cell is None else self._places.find(cell)
 
     def _count(self) -> QueueStatistics:
-        waiting = len(self)  # first, since it reads what was not looked at yet
+        waiting = len(self)  # first, because it reads arrivals that were not read yet
         counts = self._waiting.counts_so_far()
         in_process = self._in_process
         return QueueStatistics(
@@ -374,6 +383,6 @@ class StreamQueue(ABC):
 def checked_limits(
     capacity: int | None, time_to_live: float | None
 ) -> tuple[int | None, float | None]:
-    """Return the bounds of a queue, checked; ParameterError if one makes no sense."""
+    """Return the bounds of a queue, checked; an invalid one raises ParameterError."""
     check_count("capacity", capacity, least=1, or_none=True)
     return capacity, check_age("time_to_live", time_to_live)

@@ -18,9 +18,13 @@ from .waiting_keys import WaitingKeys
 class UpdateQueue(StreamQueue):
     """Keep the newest update of each key, and serve the keys in the scheduler's order.
 
-    `scheduler` decides which key is served next. `capacity` bounds the keys that wait at once: an
-    update of one more is rejected, and counted. `memory` keeps values in a page pool, as the bytes
-    that `codec` makes of them. The other parameters are those of every `StreamQueue`.
+    `scheduler` decides which key is served next.
+    `capacity` is the largest number of waiting keys. An update of a further key is rejected and
+    counted. By default there is no limit.
+    `memory` stores the values in a page pool. By default they are Python references.
+    `codec` turns values into the bytes that `memory` stores. The default is `BytesCodec`.
+
+    The other parameters are those of every `StreamQueue`.
 
     >>> from upstream import InPlaceScheduler, ManualClock
     >>> queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())

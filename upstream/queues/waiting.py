@@ -1,4 +1,4 @@
-"""What waits in a queue of updates: the part in which the kinds of these queues differ."""
+"""What waits in a queue of updates. In this part the kinds of these queues differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .stream.stream import Stream
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a queue has counted of the updates that reached it, see `QueueStatistics`."""
+    """The counters of the updates that reached a queue (`QueueStatistics`)."""
 
     arrived: int
     late: int
@@ -28,28 +28,28 @@ class Counts:
 
 
 class Waiting(Listener, Protocol):
-    """What waits in one queue of updates.
+    """The waiting updates of one queue.
 
-    It hears from the stream what arrives; that is the `Listener`. The queue asks it for the rest.
+    As a `Listener` it is told by the stream what arrives. The queue calls the other methods.
     """
 
     capacity: int | None
     time_to_live: float | None
 
     def check_can_join(self, stream: Stream) -> None:
-        """Raise unless the queue can join `stream`. Ask what may fail."""
+        """Raise unless the queue can join `stream`. Call everything here that may fail."""
         ...
 
     def listen(self, feed: Feed, beginning: Beginning) -> None:
-        """Begin to hear of the updates of a stream."""
+        """Start to receive the updates of a stream."""
         ...
 
     def stop_listening(self, now: float) -> None:
-        """Hear of no more updates, and release what waits. It was counted before."""
+        """Stop receiving updates, and release the waiting ones, which were counted before."""
         ...
 
     def release(self) -> None:
-        """Release what refers back to the queue's parts, since nothing uses them any more."""
+        """Release the references that lead back to the queue's parts, which are no longer used."""
         ...
 
     def serve_next(self, now: float) -> Update | None:
@@ -57,27 +57,27 @@ class Waiting(Listener, Protocol):
         ...
 
     def restore(self, record: Record, now: float) -> None:
-        """Let a returned update wait again, or count what else becomes of it."""
+        """Let an update that was given back wait again, or count why it does not."""
         ...
 
     def drop_waiting(self, place: Place, now: float) -> None:
-        """Drop what waits of a key, if anything, and count it as expired."""
+        """Drop the waiting updates of a key, if any, and count them as expired."""
         ...
 
     def peek(self, now: float) -> Update | None:
-        """Return what would be served now, None if nothing; change nothing."""
+        """Return the update that would be served now, or None; change nothing."""
         ...
 
     def read(self, place: Place | None) -> Update | None:
-        """Return the newest update that waits at a place, None if none does."""
+        """Return the newest update that waits at a place, or None."""
         ...
 
     def snapshot(self) -> list[Update]:
-        """Return all updates that wait."""
+        """Return all waiting updates."""
         ...
 
     def waiting_since(self) -> float | None:
-        """Return the earliest arrival of an update that waits to be served, None if none does."""
+        """Return the earliest arrival of a waiting update that can be served, or None."""
         ...
 
     def __len__(self) -> int:
@@ -85,9 +85,9 @@ class Waiting(Listener, Protocol):
         ...
 
     def counts_so_far(self) -> Counts:
-        """Return what was counted."""
+        """Return the counters so far."""
         ...
 
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""
         ...

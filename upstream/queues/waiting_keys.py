@@ -1,8 +1,8 @@
 """The keys that wait in an update queue, each with its newest update (report, section 4.1).
 
-The values are the stream's. The queue has a `Place` for each key, and hears of a key only when it
-starts to wait. Values that are superseded while the key waits are counted when the wait ends, by
-the versions that have passed.
+The stream has the values. The queue has a `Place` for each key, and is told of a key only when the
+key starts to wait. Values that are superseded while the key waits are counted when the wait ends,
+from the versions that have passed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class WaitingKeys:
         time_to_live: float | None,
     ) -> None:
         self._scheduler = scheduler
-        # A method that is kept is called faster than one that is looked up.
+        # A stored method is called faster than one that is looked up.
         self._schedule = scheduler.schedule
         self._take = scheduler.take
         self._places = places
@@ -76,24 +76,24 @@ class WaitingKeys:
         self._records = in_process.records
         self._cost = cost
         self.capacity = capacity
-        """How many keys may wait at once."""
+        """The largest number of waiting keys."""
         self.time_to_live = time_to_live
         self._superseded = self._expired = self._rejected = self._taken_over = 0
         self._arrived_before = self._late_before = self._without_room_before = 0
         self._taken_over_at = -math.inf
         self._expiry: Expiry | None = None
 
-    # The life of the queue with its stream.
+    # Joining and leaving a stream.
 
     copies_values = False
 
     def check_can_join(self, stream: Stream) -> None:
-        """Ask for the cost, if that is needed; it may fail."""
+        """Ask for the processing cost if it is needed; this may fail."""
         if self._scheduler.asks_cost:
             self._cost.ask()
 
     def listen(self, feed: Feed, beginning: Beginning) -> None:
-        """Begin to hear of the updates of a stream."""
+        """Start to receive the updates of a stream."""
         self._feed = feed
         self._values = feed.values
         self._values_are_references = feed.values.are_references
@@ -128,7 +128,7 @@ class WaitingKeys:
             self._take_over_all(beginning.since, beginning.now)
 
     def stop_listening(self, now: float) -> None:
-        """Hear of no more updates, and release what waits. It was counted before."""
+        """Stop receiving updates, and release the waiting ones, which were counted before."""
         for place in list(self._scheduler):
             self._scheduler.remove(place)
             self._end_wait(place, now)
@@ -147,24 +147,24 @@ class WaitingKeys:
             feed.release_order()
 
     def release(self) -> None:
-        """Release what refers back to the queue's parts, since nothing uses them any more."""
+        """Release the references that lead back to the queue's parts, which are no longer used."""
         self._expiry = None
 
-    # What the stream tells.
+    # Calls of the stream.
 
     def terms_for(self, key: Key) -> Terms:
-        """Return what was given for a new key; raise if it makes no sense."""
+        """Return the scheduler's options for a new key; raise if they are invalid."""
         return self._scheduler.terms_for(key)
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Give a key of the stream a place, in which it does not wait yet."""
+        """Make a place for a key of the stream, where it does not wait yet."""
         self._scheduler.welcome(cell, terms)
         place = Place(cell, self)
         self._places.put(cell, place)
         cell.add_idle(place)
 
     def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        """Let a key wait, unless the queue is full; then count its `rows` updates as rejected."""
+        """Let a key wait; if the queue is full, count its `rows` updates as rejected."""
         if self.capacity is not None and len(self._scheduler) >= self.capacity:
             self._rejected += rows
             return False
@@ -183,22 +183,22 @@ class WaitingKeys:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further key can wait."""
+        """Whether no further key may wait."""
         return self.capacity is not None and len(self._scheduler) >= self.capacity
 
     def refuse(self, rows: int) -> None:
-        """Count updates for which no queue of the stream had room."""
+        """Count updates for which no queue of the stream had room as rejected."""
         self._rejected += rows
 
     def settle(self) -> None:
-        """Do nothing: the queue reads no log."""
+        """Do nothing, because the queue reads no log."""
 
     def has_arrived(self, cell: KeyCell) -> bool:
-        """Tell whether the key has arrived here and was not forgotten; not if it is barred."""
+        """Tell whether the key has arrived here, is not forgotten, and is not barred."""
         return self._places.has_arrived(cell) and not self._is_barred(cell)
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process; not if it is barred."""
+        """Tell whether an update of the key waits or is in process, and the key is not barred."""
         return self._places.holds(cell) and not self._is_barred(cell)
 
     def _is_barred(self, cell: KeyCell) -> bool:
@@ -207,7 +207,7 @@ class WaitingKeys:
         return place is not None and self._scheduler.bars(place)
 
     def take_over(self, cell: KeyCell, now: float) -> None:
-        """Let a key wait with its newest update, as if it arrived now."""
+        """Let a key wait with its newest update, as if it had arrived now."""
         place = self._places.find(cell)
         assert place is not None
         self._taken_over += 1
@@ -227,7 +227,7 @@ class WaitingKeys:
                 self.take_over(cell, now)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Forget what the queue knows of the key. An update that waits counts as expired."""
+        """Forget what the queue knows of the key. A waiting update counts as expired."""
         place = self._places.find(cell)
         if place is None:
             return
@@ -239,10 +239,10 @@ class WaitingKeys:
         cell.remove_idle(place)
         place.close()
 
-    # What leaves.
+    # Serving.
 
     def serve_next(self, now: float) -> Update | None:
-        """Dequeue one update. It is written out, since a call for each step costs as much again."""
+        """Dequeue one update. All steps are written out, because calls would double the cost."""
         if self._values_are_references:
             place = self._take(now)
             if place is None:
@@ -254,17 +254,17 @@ class WaitingKeys:
             if place is None:
                 return None
             cell = place.cell
-            value = self._values.load(cell)  # which may fail, and must change nothing then
+            value = self._values.load(cell)  # this may fail, and then nothing may change
             self._scheduler.serve(place, now)
-        # Not Update(...): a generated constructor takes three times as long as a plain tuple.
+        # Not Update(...): its generated constructor takes three times as long.
         update = _new_tuple(Update, (cell.key, value, cell.time))
         version = cell.version
-        # `InProcess.add`
+        # This is `InProcess.add`.
         in_process = self._in_process
         self._records[id(update)] = (update, place, version, cell.arrival, now, 0)
         place.in_process += 1
         in_process.dequeued += 1
-        # `_end_wait`
+        # This is `_end_wait`.
         waited = now - place.waiting_since  # type: ignore[operator]  # it waits; hot path
         self._queue_area[cell.index] += 0.5 * waited * waited
         self._superseded += version - place.version_before - 1
@@ -285,7 +285,7 @@ class WaitingKeys:
         return update
 
     def _end_wait(self, place: Place, now: float) -> None:
-        """End the wait of a key that its scheduler has removed already."""
+        """End the wait of a key that its scheduler has already removed."""
         cell = place.cell
         self._sums.wait_ends(place, now)
         self._superseded += cell.version - place.version_before - 1
@@ -296,19 +296,19 @@ class WaitingKeys:
             self._values.release_unneeded(cell, now)
 
     def drop_waiting(self, place: Place, now: float) -> None:
-        """Drop the update of a key that waits, if there is one, and count it as expired."""
+        """Drop the waiting update of a key, if any, and count it as expired."""
         if place.waiting_since is not None:
             self._scheduler.remove(place)
             self._end_wait(place, now)
             self._expired += 1
 
     def _expire(self, place: Place, due: float) -> None:
-        """Drop the update that waits at a place and has outlived `time_to_live` at `due`."""
+        """Drop the update at a place, whose `time_to_live` ended at `due`."""
         self.drop_waiting(place, due)
         self._feed.forgetting.if_quiet(place.cell, due)
 
     def restore(self, record: Record, now: float) -> None:
-        """Let a returned update wait again, or count what else becomes of it."""
+        """Let an update that was given back wait again, or count why it does not."""
         update, place, version, arrival, _, _ = record
         if place.version_before >= version or place.cell.version > version:
             self._superseded += 1
@@ -327,33 +327,34 @@ class WaitingKeys:
                 self._expiry.note(place, arrival)
                 self._feed.reconsider(self._expiry)
 
-    # What is known.
+    # Looking at what waits.
 
     def peek(self, now: float) -> Update | None:
-        """Return what would be served now, None if nothing; change nothing."""
+        """Return the update that would be served now, or None; change nothing."""
         place = self._scheduler.next(now)
         return None if place is None else self._values.update_of(place.cell)
 
     def read(self, place: Place | None) -> Update | None:
-        """Return the update of a key that waits, None if none does."""
+        """Return the waiting update of a key, or None."""
         if place is None or place.waiting_since is None:
             return None
         return self._values.update_of(place.cell)
 
     def snapshot(self) -> list[Update]:
-        """Return the updates that wait."""
+        """Return the waiting updates."""
         return [self._values.update_of(place.cell) for place in self._scheduler]
 
     def waiting_since(self) -> float | None:
-        """Return the earliest arrival of an update that waits to be served, None if none does.
+        """Return the earliest arrival of a waiting update that can be served, or None.
 
-        As fast as the scheduler tells it. O(waiting) while a key waits that was taken over.
+        It costs what `Scheduler.waiting_since` costs, or O(waiting) while a key from a snapshot
+        waits.
         """
         scheduler = self._scheduler
         since = scheduler.waiting_since()
         if since is None or since > self._taken_over_at:
             return since
-        # A key that was taken over waits from then on, and its update arrived before.
+        # A key from a snapshot waits since then, but its update arrived earlier.
         arrivals = (place.cell.arrival for place in scheduler if not scheduler.bars(place))
         return min(since, *arrivals)
 
@@ -361,7 +362,7 @@ class WaitingKeys:
         return len(self._scheduler)
 
     def counts_so_far(self) -> Counts:
-        """Return what was counted. O(waiting)."""
+        """Return the counters so far. O(waiting)."""
         intake = self._feed.intake
         still = (place.cell.version - place.version_before - 1 for place in self._scheduler)
         return Counts(

@@ -1,1 +1,1 @@
-"""Streams: how updates come in, what falls due, and how keys are forgotten."""
+"""Streams: how updates arrive, what becomes due, and how keys are forgotten."""

@@ -1,4 +1,4 @@
-"""How a stream takes batches of updates in: as rows, or conflated before any work per key."""
+"""How a stream processes batches: row by row, or conflated before any work per key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WAITING = Outcome.WAITING
 
 
 class BatchIntake:
-    """Takes batches into one stream, each update as its `Intake` would."""
+    """Process the batches of one stream, with the same result as its `Intake` has row by row."""
 
     __slots__ = ("_admission", "_intake", "_keys")
 
@@ -45,7 +45,7 @@ class BatchIntake:
 
     @uninterrupted
     def take(self, keys: Column, values: Column, times: Column | None) -> BatchOutcome:
-        """Take in a batch, see `enqueue_many`."""
+        """Process a batch (`enqueue_many`)."""
         intake = self._intake
         now = intake.ticks()
         intake.deadlines.catch_up_to(now)
@@ -102,16 +102,16 @@ class BatchIntake:
         return moments
 
     def _find_known(self, keys: list[Key]) -> Sequence[KeyCell] | None:
-        """Return the cells of `keys`, None unless all of them are known."""
+        """Return the cells of `keys`, or None unless all of them are known."""
         try:
             cells = self._keys.cells
-            # All in one call, which only works if there are two or more.
+            # All in one call, which works only for two or more keys.
             return itemgetter(*keys)(cells) if len(keys) > 1 else [cells[keys[0]]]
         except (KeyError, IndexError, TypeError):
             return None
 
     def _find_all(self, keys: list[Key]) -> Sequence[KeyCell]:
-        """Return the cells of `keys`; those of new keys are closed, and each of them is checked."""
+        """Return the cells of `keys`. New keys are checked, and their cells are closed."""
         try:
             cells = list(map(self._keys.cells.get, keys))
         except TypeError:
@@ -125,16 +125,16 @@ class BatchIntake:
         ]
 
     def _reserve_checked(self, rows: dict[Key, int]) -> dict[Key, KeyCell]:
-        """Return closed cells for all new keys of a batch, each with a row for the message."""
+        """Return closed cells for all new keys of a batch. `rows` has a row of each for errors."""
         for key, row in rows.items():
             check_key(key, row)
         return self._admission.reserve_all(rows) if rows else {}
 
     def _may_forget(self, values: list[object]) -> bool:
-        """Tell whether a known key may be forgotten with one row, and come again with another."""
+        """Tell whether one row may forget a known key that a later row adds again."""
         intake = self._intake
         if intake.log is not None and intake.forgetting.after is not None:
-            return True  # as the log is read
+            return True  # when the log is read
         if intake.has_listeners and intake.values.are_references and not intake.can_refuse:
             return False
         return Tombstone in set(map(type, values))
@@ -146,7 +146,7 @@ class BatchIntake:
         times: Sequence[float],
         now: float,
     ) -> BatchOutcome:
-        """Take in rows that cannot be rejected. This is the library's hottest loop."""
+        """Process rows that cannot be rejected. This is the library's hottest loop."""
         start = self._intake.start
         self._admission.open_all(now)
         waiting = late = 0
@@ -169,7 +169,7 @@ class BatchIntake:
     def _take_coded(
         self, coded: CodedKeys, values: Column, times: Column | None, now: float
     ) -> BatchOutcome:
-        """Take in rows that cannot be rejected, conflated before any work per key."""
+        """Process rows that cannot be rejected, conflated before any work per key."""
         intake = self._intake
         rows = len(coded)
         keys = coded.keys
@@ -182,7 +182,7 @@ class BatchIntake:
         conflated = conflate(coded.codes, moments, newest)
         last_rows = conflated.last_rows
         codes = conflated.codes.tolist()
-        # Only keys that have rows; a dictionary may hold more.
+        # Only keys with rows; a dictionary may have more.
         new = [code for code in codes if cells[code] is None]
         picked = pick("values", values, last_rows)
         times_picked = moments[last_rows].tolist()
@@ -214,7 +214,7 @@ class BatchIntake:
         )
 
     def _end_call(self) -> None:
-        """Forget what was asked about keys that did not come in, and raise what a reader raised."""
+        """Forget the answers about keys that were not added, and raise a reader's exception."""
         self._admission.end_call()
         if self._intake.log is not None:
             self._intake.log.raise_failure()

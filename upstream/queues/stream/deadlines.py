@@ -1,9 +1,9 @@
-"""What falls due as time passes: updates that expire, and keys that have been quiet for long.
+"""What becomes due as time passes: updates that expire, and keys that have been quiet too long.
 
-A source says when it falls due next. Of each source one bound is kept, and nothing falls due there
-before it. The bound is the time that the source named when it was asked last, but no later than
-`age` seconds after that, since an update that came in the meantime may fall due then. So an
-enqueue has nothing to note, and a source is asked again only when its bound is reached.
+A source says when it is due next. The deadlines keep one bound per source; nothing is due in the
+source before its bound. The bound is the time that the source returned when it was asked last, but
+at most `age` seconds after that call, because an update that arrived since may be due then. So an
+enqueue does not have to note anything, and a source is asked again only at its bound.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ AT_ONCE: Final = -math.inf
 
 
 class DueSource(Protocol):
-    """Something that has to be done at times that can be foretold."""
+    """Something that has work to do at times that are known in advance."""
 
     age: float
-    """An arrival lets nothing fall due sooner than this many seconds after it."""
+    """An arrival makes nothing due sooner than this many seconds after it."""
 
     def next_due(self) -> float:
-        """Return when something falls due next, infinity if never."""
+        """Return when something is due next; infinity if never."""
         ...
 
     def fall_due(self, due: float) -> None:
-        """Do what falls due at `due`, which `next_due` returned."""
+        """Do what is due at `due`, which `next_due` returned."""
         ...
 
 
 Bound = tuple[float, float, int, DueSource]
-"""When a source has to be asked, its age, a number that no other source has, and the source."""
+"""When to ask a source, its age, a number that makes entries differ, and the source."""
 
 
 class Deadlines:
-    """The sources of one stream, ordered by when they fall due. O(log sources) for each change.
+    """The sources of one stream, ordered by when they are due. O(log sources) for each change.
 
     >>> deadlines = Deadlines()
     >>> deadlines.due_at
@@ -55,11 +55,11 @@ class Deadlines:
         self._numbers = 0
         self._closed: str | None = None
         self.due_at = NEVER
-        """Nothing falls due before this time. A closed stream is always due, and then raises."""
+        """Nothing is due before this time. A closed stream is always due, and then raises."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing can fall due, and the stream is not closed."""
+        """Whether nothing can become due, and the stream is not closed."""
         return not self._bounds and self._closed is None
 
     @property
@@ -68,24 +68,24 @@ class Deadlines:
         return self._closed is not None
 
     def watch(self, source: DueSource, now: float) -> None:
-        """Let things fall due in `source`."""
+        """Start to watch `source`."""
         self._enter(source, now)
 
     def stop_watching(self, source: DueSource) -> None:
-        """Let nothing fall due in `source` any more. Nothing happens if it is not watched."""
+        """Stop watching `source`. It is no error if it is not watched."""
         bound = self._bounds.pop(source, None)
         if bound is not None:
             self._ordered.remove(bound)
             self._note_first()
 
     def reconsider(self, source: DueSource, now: float) -> None:
-        """Ask `source` again, since something may fall due sooner than it said."""
+        """Ask `source` again, because something may be due sooner than it said."""
         if source in self._bounds:
             self.stop_watching(source)
             self._enter(source, now)
 
     def catch_up_to(self, now: float) -> None:
-        """Do all that fell due by `now`, in the order of time. Raises ClosedError if closed."""
+        """Do what is due by `now`, in the order of time; a closed stream raises ClosedError."""
         if now < self.due_at:
             return
         if self._closed is not None:
@@ -96,12 +96,12 @@ class Deadlines:
             due = source.next_due()
             if due <= bound:
                 source.fall_due(due)
-            elif source in self._bounds:  # asking it may have stopped the watch
+            elif source in self._bounds:  # its own work may have stopped the watch
                 self._move(source, min(due, _horizon(source, now)))
         self._note_first()
 
     def close(self, what: str) -> None:
-        """Let nothing fall due any more. From now on every look raises ClosedError(`what`)."""
+        """Make nothing due any more. From now on every use raises ClosedError(`what`)."""
         self.clear()
         self._closed = what
         self.due_at = AT_ONCE
@@ -135,14 +135,14 @@ class Deadlines:
 
 
 def _horizon(source: DueSource, now: float) -> float:
-    """Return when something that arrives after `now` may fall due first."""
+    """Return the earliest time at which an arrival after `now` can make something due."""
     return max(now + source.age, math.nextafter(now, math.inf))
 
 
 def check_age(name: str, seconds: object) -> float | None:
-    """Return `seconds` as a float, or None; ParameterError unless it is finite and above zero."""
+    """Return `seconds` as a float, or None; ParameterError unless it is finite and above 0."""
     if seconds is None:
         return None
     if not (is_quantity(seconds) and seconds > 0):
-        raise ParameterError(name, seconds, "a finite number of seconds above zero, or None")
+        raise ParameterError(name, seconds, "a finite number of seconds above 0, or None")
     return float(seconds)

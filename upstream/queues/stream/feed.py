@@ -1,9 +1,9 @@
-"""What a queue may ask of the stream that feeds it, and how the parts of a stream fit together.
+"""What a queue may use of the stream that feeds it, and how the parts of a stream fit together.
 
-A stream has an intake, which takes updates in; deadlines, for what falls due as time passes; an
-order of its keys by last arrival and a log of every update, both only while a queue needs them; and
-a way to forget keys. A queue holds the `Feed` of its stream and nothing else of it. What the stream
-tells its queues is a `Listener`.
+A stream has an intake, through which updates enter; deadlines, for what becomes due as time passes;
+and a part that forgets keys. While a queue needs them, it also has an order of its keys by last
+arrival, and a log of every update. A queue holds the `Feed` of its stream and no other part. The
+stream calls its queues through a `Listener`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .values import NewestValues
 
 
 class Feed:
-    """The inside of one stream."""
+    """The internals of one stream."""
 
     __slots__ = (
         "_again",
@@ -61,7 +61,7 @@ class Feed:
     ) -> None:
         forget_after = check_age("forget_after", forget_after)
         self.ticks, origin = ticks_of(clock)
-        """Tells the time on the scale of arrivals, where only differences mean something."""
+        """Returns the time in which arrivals are noted; only differences are meaningful."""
         self._again = again_of(self.ticks)
         self.values = NewestValues(memory, codec, retain=retain)
         self.rates: UpdateRates = (
@@ -94,7 +94,7 @@ class Feed:
     # Time.
 
     def catch_up(self) -> float:
-        """Do what fell due, and return the time."""
+        """Do everything that is due, and return the time."""
         now = self.ticks()
         if now >= self.deadlines.due_at:
             self.deadlines.catch_up_to(now)
@@ -102,17 +102,17 @@ class Feed:
         return now
 
     def watch(self, source: DueSource) -> None:
-        """Let things fall due in `source`."""
+        """Start to watch when `source` is due."""
         self.deadlines.watch(source, self._again())
         self.intake.choose_way()
 
     def stop_watching(self, source: DueSource) -> None:
-        """Let nothing fall due in `source` any more."""
+        """Stop watching `source`."""
         self.deadlines.stop_watching(source)
         self.intake.choose_way()
 
     def reconsider(self, source: DueSource) -> None:
-        """Note that something may fall due in `source` sooner than it said."""
+        """Note that `source` may be due sooner than it said."""
         self.deadlines.reconsider(source, self._again())
 
     # Keys and their values.
@@ -123,7 +123,7 @@ class Feed:
         return self.intake.arrived > 0
 
     def find(self, key: Key) -> KeyCell | None:
-        """Return the cell of a key, None if it is not known; KeyNotHashableError if it is no key."""
+        """Return the cell of a key, or None; an invalid key raises KeyNotHashableError."""
         try:
             return self.keys.find(key)
         except TypeError:
@@ -131,56 +131,56 @@ class Feed:
             raise
 
     def newest_cells(self, since: float = -math.inf) -> list[KeyCell]:
-        """Return the keys with a value that arrived at or after `since`, by arrival. O(keys)."""
+        """Return the keys with a value that arrived at `since` or later, by arrival. O(keys)."""
         order = self._kept.order
         keys = self.keys if order is None else order
         cells = [cell for cell in keys if cell.arrival >= since and self.values.has(cell)]
         return sorted(cells, key=attrgetter("arrival")) if order is None else cells
 
     def entry_of(self, cell: KeyCell) -> LogEntry:
-        """Return the newest update of a key as the log would have it."""
+        """Return the newest update of a key as an entry of the log."""
         value = self.values.load(cell)
         return LogEntry(cell, value, time=cell.time, arrival=cell.arrival, version=cell.version)
 
     def forget(self, key: Key) -> None:
-        """Forget a key, see `Stream.forget`."""
+        """Forget a key (`Stream.forget`)."""
         now = self.catch_up()
         cell = self.find(key)
         if cell is None:
             raise UnknownKeyError(key)
         for listener in self.listeners:
-            listener.settle()  # which may fail, so all of them do it before anything changes
+            listener.settle()  # this may fail, so all queues do it before anything changes
         self.forgetting.forget(cell, now)
         self.keys.sweep()
 
     def forget_if_deleted(self, cell: KeyCell, now: float) -> None:
-        """Forget a key whose newest update is its deletion, once every queue has delivered that."""
+        """Forget a key whose newest update is a deletion, once every queue has delivered it."""
         self.forgetting.if_deleted(cell, now)
         self.keys.try_sweep()
 
     def tell_deletion(self, listener: Listener, deletion: Update) -> None:
-        """Let one queue know that a key without a value was deleted."""
+        """Tell one queue that a key without a value was deleted."""
         now = self.ticks()
         cell = self.intake.tell_deletion(deletion.key, deletion.time, now)
         if not self.values.has(cell):
             listener.take_over(cell, now)
-            self.forget_if_deleted(cell, now)  # if the queue has no room for it
+            self.forget_if_deleted(cell, now)  # the queue may have no room for it
 
-    # What exists only while a queue needs it.
+    # Parts that exist only while a queue needs them.
 
     def keep_order(self) -> ArrivalOrder:
-        """Keep the keys by last arrival until as many calls of `release_order`."""
+        """Keep the keys by last arrival until `release_order` was called equally often."""
         order = self._kept.keep()
         self.intake.choose_way()
         return order
 
     def release_order(self) -> None:
-        """Note that the order is needed once less."""
+        """Note that one caller of `keep_order` no longer needs the order."""
         self._kept.release()
         self.intake.choose_way()
 
     def open_log(self, reader: LogReader) -> SharedLog:
-        """Let `reader` read every update from now on."""
+        """Add a reader of every update from now on."""
         intake = self.intake
         if intake.log is None:
             intake.log = SharedLog()
@@ -189,7 +189,7 @@ class Feed:
         return intake.log
 
     def close_log(self, reader: LogReader) -> None:
-        """Let `reader` read no more. The log ends with its last reader."""
+        """Remove a reader. The log ends with its last reader."""
         intake = self.intake
         assert intake.log is not None
         intake.log.close(reader)
@@ -198,17 +198,17 @@ class Feed:
         intake.choose_way()
 
     def ask_first(self, ask: Callable[[], None]) -> None:
-        """Call `ask`, which may fail, before a key may start to wait."""
+        """Call `ask`, which may fail, whenever a key may start to wait, before that."""
         self.intake.ask_first(ask)
 
     def ask_no_more(self, ask: Callable[[], None]) -> None:
-        """Do not call `ask` any more."""
+        """Stop calling `ask`."""
         self.intake.ask_no_more(ask)
 
     # The end.
 
     def detach(self, listener: Listener, now: float) -> None:
-        """Tell a queue, which has left, no more, and forget the keys that only it held. O(keys)."""
+        """Stop telling a queue that has left, and forget keys that only it held. O(keys)."""
         self.listeners.remove(listener)
         for cell in list(self.keys):
             self.forgetting.if_deleted(cell, now)
@@ -222,14 +222,14 @@ class Feed:
         self.intake.choose_way()
 
     def clear(self) -> None:
-        """Release all values and keys; no queue is left."""
+        """Release all values and keys, after the last queue has left."""
         now = self._again()
         for cell in self.keys:
             self.values.release(cell, now)
         self.keys.clear()
 
     def release(self) -> None:
-        """Release what refers back to the feed, since nothing uses it any more. Cannot fail."""
+        """Release the references that lead back to the feed, which is no longer used."""
         self.listeners.clear()
         self.deadlines.clear()
         self.intake.release()

@@ -1,4 +1,4 @@
-"""How a stream forgets keys: when it is told to, when they are deleted, and when they are quiet."""
+"""How a stream forgets keys: by request, when they are deleted, and when they are quiet."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .values import NewestValues
 
 
 class Forgetting:
-    """Forgets keys of one stream, in all of its queues.
+    """Forget keys of one stream, in all of its queues.
 
-    `after` is the time in seconds after which a quiet key is forgotten, None for never. A key is
-    quiet if it has not updated for so long and no queue holds an update of it.
+    `after` is the seconds after which a quiet key is forgotten, or None for never. A key is quiet
+    if it was not updated for so long and no queue holds an update of it.
     """
 
     __slots__ = ("_kept", "_keys", "_listeners", "_values", "after")
@@ -37,29 +37,29 @@ class Forgetting:
         self.after = after
 
     def forget(self, cell: KeyCell, now: float) -> None:
-        """Forget a key. Nothing happens if it is not known any more."""
+        """Forget a key. It is no error if the key is unknown."""
         if cell.index == CLOSED:
             return
         if cell.value is TOMBSTONE:
-            cell.value = None  # a queue that reads the deletion only now must not forget it, too
+            cell.value = None  # so that a queue that reads the deletion later does not forget it
         for listener in self._listeners:
             listener.forget_cell(cell, now)
-        assert cell.idle is None and cell.waiting == 0, "a queue that still holds a forgotten key"
+        assert cell.idle is None and cell.waiting == 0, "a queue still holds a forgotten key"
         self._values.release(cell, now)
         if self._kept.order is not None:
             self._kept.order.remove(cell)
         self._keys.close(cell)
 
     def if_deleted(self, cell: KeyCell, now: float) -> None:
-        """Forget a key whose newest update is its deletion, once every queue has delivered that."""
+        """Forget a key whose newest update is a deletion, once every queue has delivered it."""
         if cell.value is not TOMBSTONE:
             return
-        # `holds` first: it reads the log, which may be what makes the key count.
+        # `holds` comes first: it reads the log, and only then the key may have arrived.
         if not any(queue.holds(cell) or queue.has_arrived(cell) for queue in self._listeners):
             self.forget(cell, now)
 
     def if_quiet(self, cell: KeyCell, now: float) -> None:
-        """Forget a key that a queue no longer holds, if it has not updated for long enough."""
+        """Forget a key that a queue no longer holds, if it was not updated for long enough."""
         if self.after is not None and cell.arrival + self.after <= now:
             self.if_idle(cell, now)
 
@@ -70,9 +70,10 @@ class Forgetting:
 
 
 class QuietKeys:
-    """Falls due as keys of a stream have been quiet for long enough.
+    """Is due when a key of the stream has been quiet for long enough.
 
-    It is a marker in the order of arrival. The keys behind it were looked at since they updated.
+    It is a marker in the arrival order. The keys that it has passed were checked since their last
+    update.
     """
 
     __slots__ = ("_forgetting", "_marker", "_order", "age")
@@ -85,13 +86,13 @@ class QuietKeys:
         self._order.prepend(self._marker)
 
     def next_due(self) -> float:
-        """Return when the next key has been quiet for long enough, infinity if there is none."""
+        """Return when the next key has been quiet for long enough; infinity if there is none."""
         cell = self._order.next_cell(self._marker)
         return math.inf if cell is None else cell.arrival + self.age
 
     def fall_due(self, due: float) -> None:
         """Forget the next key, unless a queue holds an update of it."""
         cell = self._order.next_cell(self._marker)
-        assert cell is not None, "a key that is due and is not there"
+        assert cell is not None, "no key is due"
         self._order.move_past(self._marker, cell)
         self._forgetting.if_idle(cell, due)

@@ -1,13 +1,13 @@
-"""How a stream takes updates in, one by one and in batches.
+"""How updates enter a stream, one by one and in batches.
 
-An update touches the cell of its key, and the places of queues in which the key does not wait yet.
-If something asks for them, it also touches the list of keys by last arrival and the log. The cost
-does not grow with the number of queues: an update queue in which the key waits already is not
-visited.
+An update changes the cell of its key, and the places of the queues in which the key does not wait
+yet. If a queue needs them, it also changes the list of keys by last arrival and the log. The cost
+does not grow with the number of queues, because an update queue in which the key already waits is
+not visited.
 
-Under load, most updates supersede a value that waits in every queue. `enqueue` takes these in
-place and leaves all others to `Intake.take_in`. Batches do the same for their rows. Their result is what
-enqueueing row by row at one instant would give.
+Under load, most updates supersede a value that waits in every queue. `enqueue` processes these in
+place, and passes all others to `Intake.take_in`. Batches do the same for their rows. The result is
+the same as enqueueing row by row at one instant.
 """
 
 from __future__ import annotations
@@ -44,23 +44,24 @@ _REJECTED = Outcome.REJECTED
 
 
 class TakesUpdates(Protocol):
-    """A stream or a queue that updates are enqueued to."""
+    """A stream or a queue into which updates are enqueued."""
 
     _intake: Intake
     _feed: Feed
 
 
 def enqueue(self: TakesUpdates, key: Key, value: object, time: float | None = None) -> Outcome:
-    """Enqueue one update, and return what became of it. O(queues in which the key starts to wait).
+    """Enqueue one update and return its outcome. O(queues in which the key starts to wait).
 
-    `key` is any hashable object and `value` any object; with a page pool, one that the codec can
-    encode. `time` is when the source made the update, in seconds; it defaults to the clock's time.
-    An update that is older than the newest of its key is late: it is dropped and counted.
+    `key` is any hashable object that equals itself. `value` is any object; with a page pool, one
+    that the codec can encode. `time` is when the source made the update, in seconds; it defaults to
+    the clock's time. An update that is older than the newest of its key is late: it is dropped and
+    counted.
 
-    Raises PagePoolFullError if the page pool has no room for it; the update is counted as rejected.
+    Raises PagePoolFullError if the page pool has no room for it. The update counts as rejected.
     """
-    # This is a method of streams and of update queues. It works on the intake directly, since one
-    # more call would cost a quarter of it (DECISIONS.md).
+    # This is a method of streams and of update queues. It uses the intake directly, because another
+    # call would make it a quarter slower (DECISIONS.md).
     intake = self._intake
     now = intake.ticks()
     if time is None:
@@ -99,17 +100,18 @@ def enqueue(self: TakesUpdates, key: Key, value: object, time: float | None = No
 def enqueue_many(
     self: TakesUpdates, keys: Column, values: Column, times: Column | None = None
 ) -> BatchOutcome:
-    """Enqueue the rows of three equally long columns, and return what became of them.
+    """Enqueue the rows of three columns of equal length, and return the outcomes.
 
-    Columns are sequences, NumPy arrays or Arrow arrays; `times` defaults to the clock's time. The
-    result is what enqueueing row by row at one instant would give. If a row is bad, an error names
-    it and nothing is applied. What load does to a row is counted and never raised.
+    The columns are sequences, NumPy arrays or Arrow arrays. `times` defaults to the clock's time.
+    The result is the same as enqueueing row by row at one instant. If a row is invalid, an error
+    names it and no row is applied. Rows that are dropped because of load are counted and raise no
+    error.
     """
     return self._feed.batches.take(keys, values, times)
 
 
 class Intake:
-    """Takes updates into one stream."""
+    """The part of one stream through which updates enter."""
 
     __slots__ = (
         "_admission",
@@ -150,7 +152,7 @@ class Intake:
     ) -> None:
         self.ticks = ticks
         self.origin = origin
-        """What to add to `ticks` to get the time of the clock."""
+        """The offset from `ticks` to the time of the clock."""
         self.cells = keys.cells
         self.values = values
         self.rates = rates
@@ -163,18 +165,18 @@ class Intake:
         self._admission = admission
         self._waiting_keys: list[WaitingKeys] = []
         self._asks: list[Callable[[], None]] = []
-        """Functions that are called before keys may start to wait, since they may fail."""
+        """Functions to call before keys may start to wait, because they may fail."""
         self.log: SharedLog | None = None
         self.arrived = self.late = self.rejected = 0
         self.in_place_before = AT_ONCE
-        """`enqueue` may take updates with times before this in place: all of them, or none."""
+        """`enqueue` may process updates with times before this in place. It allows all or none."""
         self.is_by_reference = False
-        """Whether replacing a value means replacing a reference, and nothing else is to be done."""
+        """Whether replacing a value only replaces a reference."""
 
-    # How the way is chosen.
+    # Choosing the way.
 
     def choose_way(self) -> None:
-        """Let `enqueue` take updates in place only where that is all there is to do."""
+        """Let `enqueue` process updates in place only if no more is to be done."""
         in_place = bool(self._waiting_keys) and self.deadlines.is_idle
         in_place = in_place and self.log is None and not self._asks
         self.in_place_before = NEVER if in_place else AT_ONCE
@@ -182,28 +184,28 @@ class Intake:
         self.is_by_reference = in_place and by_reference
 
     def listen(self, waiting_keys: WaitingKeys) -> None:
-        """Tell an update queue of keys that start to wait."""
+        """Start to tell an update queue of keys that start to wait."""
         self._waiting_keys.append(waiting_keys)
         self.choose_way()
 
     def stop_listening(self, waiting_keys: WaitingKeys) -> None:
-        """Tell an update queue of no more keys."""
+        """Stop telling an update queue of keys."""
         self._waiting_keys.remove(waiting_keys)
         self.choose_way()
 
     def ask_first(self, ask: Callable[[], None]) -> None:
-        """Call `ask`, which may fail, before a key may start to wait."""
+        """Call `ask`, which may fail, whenever a key may start to wait, before that."""
         self._asks.append(ask)
         self.choose_way()
 
     def ask_no_more(self, ask: Callable[[], None]) -> None:
-        """Do not call `ask` any more."""
+        """Stop calling `ask`."""
         self._asks.remove(ask)
         self.choose_way()
 
     @property
     def listening(self) -> int:
-        """How many update queues hear of keys that start to wait."""
+        """The number of update queues that are told of keys that start to wait."""
         return len(self._waiting_keys)
 
     @property
@@ -212,7 +214,7 @@ class Intake:
         return bool(self._listeners)
 
     def release(self) -> None:
-        """Release everything that refers back to the intake."""
+        """Release the references that lead back to the intake."""
         self._waiting_keys.clear()
         self._asks.clear()
         self.log = None
@@ -220,7 +222,7 @@ class Intake:
     # One update.
 
     def replace_in_place(self, cell: KeyCell, value: object, time: float, now: float) -> Outcome:
-        """Take in an update of a known key whose value is more than a reference."""
+        """Process an update of a known key whose value is more than a reference."""
         try:
             if cell.idle is None:
                 self._replace(cell, value, now)
@@ -242,7 +244,7 @@ class Intake:
         return outcome
 
     def take_one(self, key: Key, value: object, time: float, now: float) -> Outcome:
-        """Take in an update of which nothing is known yet."""
+        """Process an update after no checks."""
         self.deadlines.catch_up_to(now)
         float_time(time)
         check_key(key)
@@ -265,7 +267,7 @@ class Intake:
         return outcome
 
     def tell_deletion(self, key: Key, time: float, now: float) -> KeyCell:
-        """Return the cell of a key whose deletion is to be told; a new key is taken for deleted."""
+        """Return the cell of a key whose deletion is told; a new key is added as deleted."""
         cell = self._keys.find(key)
         if cell is None:
             cell = self._admission.reserve(key)
@@ -283,7 +285,7 @@ class Intake:
         self.rejected += 1
 
     def ask(self) -> None:
-        """Ask what queues need to know if a key starts to wait."""
+        """Ask for what queues need to know when a key starts to wait."""
         for ask in self._asks:
             ask()
 
@@ -295,9 +297,9 @@ class Intake:
     def take_in(
         self, cell: KeyCell, value: object, stored: object, time: float, now: float
     ) -> Outcome:
-        """Take in one update after everything was asked. PagePoolFullError without counting it.
+        """Process one update after all checks. Raises PagePoolFullError without counting it.
 
-        The cell may be closed: that of a key that is not known.
+        The cell may be the closed one of an unknown key.
         """
         if time < cell.time < NEVER:
             self.arrived += 1
@@ -318,9 +320,9 @@ class Intake:
     def _accept(
         self, cell: KeyCell, stored: object, time: float, now: float, rows: int = 1
     ) -> Outcome:
-        """Take in `rows` updates of a key. The last of them is given, and is the newest.
+        """Process `rows` updates of a key. The last of them is given and is the newest.
 
-        Nothing that can still be seen depends on the others.
+        No visible result depends on the others.
         """
         if cell.index != CLOSED:
             self.values.put(cell, stored, now)
@@ -341,7 +343,7 @@ class Intake:
             if self._kept.order is not None:
                 self._kept.order.move_to_newest(cell)
         elif stored is TOMBSTONE:
-            self.values.release(cell, now)  # it was refused, and leaves no trace
+            self.values.release(cell, now)  # it was rejected and must leave no trace
         if cell.waiting == 0:
             self.values.release_unneeded(cell, now)
         return outcome
@@ -352,14 +354,14 @@ class Intake:
         return all(waiting_keys.is_full for waiting_keys in self._waiting_keys)
 
     def start(self, cell: KeyCell, place: Place | None, now: float, rows: int) -> Outcome:
-        """Let the key wait where it does not, `place` first; `cell` is still as before."""
+        """Let the key wait where it does not wait yet, first in `place`. `cell` is unchanged."""
         version = cell.version + 1
         waited = cell.waiting
         if place is None:
             return _WAITING if version == 1 and not waited else _SUPERSEDED
         cell.idle = None
         following = place.next
-        if following is place and not waited:  # mostly; what follows would do the same
+        if following is place and not waited:  # the usual case; the code below has the same result
             if place.owner.start_to_wait(place, version, now, rows):
                 cell.waiting = 1
                 return _WAITING

@@ -1,4 +1,4 @@
-"""The keys of a stream by last arrival, kept while something reads them."""
+"""The keys of a stream by last arrival, kept while a reader needs them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...keys import ArrivalOrder, KeyTable
 
 
 class KeptOrder:
-    """The stream's one `ArrivalOrder`, which is shared by its readers and ends with the last.
+    """The stream's one `ArrivalOrder`. Its readers share it, and it ends with the last reader.
 
     Keeping it costs each update about as much as the rest of its enqueue.
     """
@@ -19,10 +19,10 @@ class KeptOrder:
         self._keys = keys
         self._readers = 0
         self.order: ArrivalOrder | None = None
-        """The keys by last arrival; None while nothing reads them."""
+        """The keys by last arrival; None while no reader needs them."""
 
     def keep(self) -> ArrivalOrder:
-        """Keep the order until as many calls of `release`. O(keys) the first time."""
+        """Keep the order until `release` was called equally often. O(keys) the first time."""
         if self.order is None:
             self.order = ArrivalOrder()
             for cell in sorted(self._keys, key=attrgetter("arrival")):
@@ -31,7 +31,7 @@ class KeptOrder:
         return self.order
 
     def release(self) -> None:
-        """Note that one reader less needs the order."""
+        """Note that one reader no longer needs the order."""
         self._readers -= 1
         if self._readers == 0:
             assert self.order is not None

@@ -1,6 +1,6 @@
-"""What a stream tells each of its queues. What a queue asks of its stream is a `Feed`.
+"""The calls of a stream to each of its queues. A queue calls its stream through a `Feed`.
 
-Both are objects of their own, so that neither shows among what users call.
+Both are separate objects, so that their methods are not among the public methods of users.
 """
 
 from __future__ import annotations
@@ -18,60 +18,60 @@ if TYPE_CHECKING:
 
 
 class Listener(Protocol):
-    """The side of a queue that its stream sees.
+    """The part of a queue that its stream calls.
 
-    Only `terms_for` and `settle` may fail. All else is called in the middle of a change.
+    Only `terms_for` and `settle` may fail. All other methods are called in the middle of a change.
     """
 
     @property
     def copies_values(self) -> bool:
-        """Whether the queue takes over values, and not only keys."""
+        """Whether the queue takes over values and not only keys."""
         ...
 
     def terms_for(self, key: Key) -> Terms:
-        """Return what was given for a new key. Raises if that makes no sense."""
+        """Return the options given for a new key; raise if they are invalid."""
         ...
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note that a key came in, for which `terms_for` returned `terms`."""
+        """Note a new key; `terms` is what `terms_for` returned for it."""
         ...
 
     def take_over(self, cell: KeyCell, now: float) -> None:
-        """Take over the newest update of a key, or its deletion, as if it arrived now."""
+        """Take over the newest update of a key, or its deletion, as if it had arrived now."""
         ...
 
     def settle(self) -> None:
-        """Read what the stream's log has for the queue."""
+        """Read the entries of the stream's log that the queue has not read."""
         ...
 
     def has_arrived(self, cell: KeyCell) -> bool:
-        """Tell whether the key has arrived at the queue and was not forgotten; if unsure, yes."""
+        """Tell whether the key has arrived at the queue and is not forgotten, or may have."""
         ...
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key is to be served or in process; if unsure, yes."""
+        """Tell whether an update of the key waits or is in process, or may be."""
         ...
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Forget what the queue knows of the key. Updates that wait count as expired."""
+        """Forget what the queue knows of the key. Waiting updates count as expired."""
         ...
 
 
 Final_co = TypeVar("Final_co", covariant=True)
-"""What a queue returns when it is detached: its final statistics."""
+"""The final statistics, which a queue returns when it is detached."""
 
 
 class Attachable(Protocol[Final_co]):
     """A queue that can be attached to a stream."""
 
     def _prepare_to_join(self, stream: Stream) -> Listener:
-        """Return what the stream is to tell. Raises if the queue cannot join; changes nothing."""
+        """Return the queue's listener; raise if the queue cannot join. Change nothing."""
         ...
 
     def _join(self, stream: Stream, feed: Feed, beginning: Beginning) -> None:
-        """Begin to be fed."""
+        """Start to be fed."""
         ...
 
     def _leave(self) -> Final_co:
-        """Be fed no more, release everything, and return the final statistics."""
+        """Stop being fed, release everything, and return the final statistics."""
         ...

@@ -1,4 +1,4 @@
-"""The stream: the newest value of each key, once, for any number of queues."""
+"""The stream: the newest value of each key, stored once for any number of queues."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """The newest value of each key, for many queues.
+    """The newest value of each key, for any number of queues.
 
-    `clock` tells when updates arrive; the system's clock unless given. With `retain` the newest
-    values are kept for ever, so that they can be read, and queues that attach later can start from
-    them. Without it, a value is kept only while its key waits in some queue. `memory` keeps values
-    in a page pool, as the bytes that `codec` makes of them. `rates` gives the update rate of each
-    key, as a mapping or a function; rates are estimated otherwise, and `forgetting` is the weight
-    of the newest interval in the estimate. `forget_after` is the number of seconds after which a
-    key is forgotten that has not updated and waits nowhere.
+    `clock` is where the stream reads the time of arrivals. The default is a `SystemClock`.
+    `retain` says whether the newest values are kept until their keys are forgotten. Then they can
+    be read, and queues that are attached later can start with them. Otherwise a value is kept only
+    while its key waits in some queue.
+    `memory` stores the values in a page pool. By default they are Python references.
+    `codec` turns values into the bytes that `memory` stores. The default is `BytesCodec`.
+    `rates` are the update rates of the keys, in updates per second, as a mapping or a function of
+    the key. By default they are estimated.
+    `forgetting` is the weight of the newest interval in the estimated rates.
+    `forget_after` is the seconds after which a key is forgotten that has no updates and waits in no
+    queue. By default keys are not forgotten.
 
     >>> from upstream import InPlaceScheduler, UpdateQueue
     >>> stream = Stream()
@@ -78,7 +82,7 @@ class Stream:
         self._intake = self._feed.intake
         self._queues: list[tuple[Attachable[object], Listener]] = []
         self._own_queue: ref[Attachable[object]] | None = None
-        """The queue whose own stream this is. The queue holds the stream, and not the reverse."""
+        """The queue that owns this stream. The queue holds the stream, and not the reverse."""
         self._cycles: Cycles | None = None
 
     enqueue = intake.enqueue
@@ -86,30 +90,30 @@ class Stream:
 
     @property
     def clock(self) -> Clock:
-        """The clock that tells when updates arrive."""
+        """The clock of the arrivals."""
         return self._clock
 
     @property
     def rates_are_given(self) -> bool:
-        """Whether the update rates of keys were given, and are not estimated."""
+        """Whether the update rates of keys are given and not estimated."""
         return isinstance(self._feed.rates, GivenRates)
 
     @property
     def retain(self) -> bool:
-        """Whether newest values are kept for ever."""
+        """Whether the newest values are kept until their keys are forgotten."""
         return self._feed.values.retain
 
     @property
     def forget_after(self) -> float | None:
-        """The seconds after which a quiet key is forgotten, None for never."""
+        """The seconds after which a quiet key is forgotten, or None for never."""
         return self._feed.forgetting.after
 
     def now(self) -> float:
-        """Return the time on the scale of arrivals; only differences mean something."""
+        """Return the time in which arrivals are noted; only differences are meaningful."""
         return self._feed.ticks()
 
     def read(self, key: Key) -> Update | None:
-        """Return the newest update of `key`, None if it is not known, deleted or not retained."""
+        """Return the newest update of `key`, or None if it is unknown, deleted or not retained."""
         self._feed.catch_up()
         cell = self._feed.find(key)
         if cell is None or not self._feed.values.has(cell):
@@ -117,33 +121,33 @@ class Stream:
         return self._feed.values.update_of(cell)
 
     def snapshot(self) -> list[Update]:
-        """Return the newest update of every key that has a value, by arrival. O(keys)."""
+        """Return the newest update of each key with a value, by arrival. O(keys)."""
         self._feed.catch_up()
         return [self._feed.values.update_of(cell) for cell in self._feed.newest_cells()]
 
     def newest_time(self, key: Key) -> float | None:
-        """Return the time of the newest update of `key`, None if it is not known or deleted."""
+        """Return the time of the newest update of `key`, or None if it is unknown or deleted."""
         self._feed.catch_up()
         cell = self._feed.find(key)
         return None if cell is None or cell.value is TOMBSTONE else cell.time
 
     def newest_times(self) -> dict[Key, float]:
-        """Return the time of the newest update of each key that is known. O(keys)."""
+        """Return the time of the newest update of each known key. O(keys)."""
         self._feed.catch_up()
         return {cell.key: cell.time for cell in self._feed.keys}
 
     def has_room_for(self, values: Iterable[object]) -> bool:
-        """Tell whether all of `values` could be stored now, if none replaced another. O(values).
+        """Tell whether all of `values` could be stored now as new values. O(values).
 
-        Raises ValueTooLargeError or ValueNotEncodableError if one of them never could be.
+        Raises ValueTooLargeError or ValueNotEncodableError if one of them can never be stored.
         """
         return self._feed.values.has_room_for(values)
 
     def forget(self, key: Key) -> None:
-        """Forget `key` here and in every queue. Raises UnknownKeyError if it is not known.
+        """Forget `key` here and in every queue. An unknown key raises UnknownKeyError.
 
-        Its staleness keeps counting in the queues' averages. An update of it that waits counts as
-        expired, and one that is in process can still be delivered.
+        Its staleness still counts in the queues' averages. A waiting update of it counts as
+        expired. An update in process can still be delivered.
         """
         self._feed.forget(key)
 
@@ -155,21 +159,23 @@ class Stream:
         since: float | None = None,
         deletions: Iterable[Update] = (),
     ) -> None:
-        """Feed `queue`, which was not used yet, from now on. O(keys).
+        """Feed `queue` from now on. O(keys).
 
-        With `snapshot` it starts with all newest values; with `since` as well, a time as `now`
-        tells it, only with those that arrived then or later. `deletions` of keys without a value
-        reach this queue only, for a consumer that may have known the keys. The queue's clock and
-        rates are the stream's from now on.
+        `queue` must be new: not attached, and without updates of its own. From now on it has the
+        clock and the rates of the stream.
+        `snapshot` makes the queue start with the newest values of the stream.
+        `since`, a time of `now`, restricts the snapshot to values that arrived then or later.
+        `deletions` are tombstones of keys without a value. Only this queue gets them, for a
+        consumer that may have known the keys.
         """
         feed = self._feed
         feed.catch_up()
         if self._own_queue is not None:
             raise AlreadyAttachedError(
-                "this stream is a queue's own; make a Stream and attach both queues to it"
+                "this stream belongs to a queue; make a Stream and attach both queues to it"
             )
         if snapshot and not feed.values.retain:
-            raise ParameterError("snapshot", True, "False for a stream that retains no values")
+            raise ParameterError("snapshot", True, "False if the stream retains no values")
         oldest = oldest_to_take_over(since, snapshot=snapshot)
         listener = queue._prepare_to_join(self)
         is_read = feed.values.memory is not None or listener.copies_values
@@ -189,7 +195,7 @@ class Stream:
             feed.tell_deletion(listener, deletion)
 
     def detach(self, queue: Attachable[Final_co]) -> Final_co:
-        """Feed `queue` no more, release all that it holds, return its final statistics. O(keys).
+        """Stop feeding `queue`, release what it holds, and return its final statistics. O(keys).
 
         Raises NotAttachedError if the queue is not attached to this stream.
         """
@@ -197,7 +203,7 @@ class Stream:
         feed.catch_up()
         now = feed.ticks()
         listener = self._listener_of(queue)
-        final = queue._leave()  # it still hears of what falls due while it counts
+        final = queue._leave()  # while it counts, it is still told of what becomes due
         self._queues = [attached for attached in self._queues if attached[0] is not queue]
         feed.detach(listener, now)
         return final
@@ -218,12 +224,12 @@ class Stream:
             queues.append(own)
         for queue in queues:
             self.detach(queue)
-        self._feed.listeners.clear()  # of an own queue that was dropped
+        self._feed.listeners.clear()  # of a queue that owned the stream and was dropped
         self._feed.clear()
         self._feed.close("stream")
 
     def statistics(self) -> StreamStatistics:
-        """Return the exact counters. They can be read after `close`, too."""
+        """Return the exact counters. They can also be read after `close`."""
         feed = self._feed
         if not feed.deadlines.is_closed:
             feed.catch_up()
@@ -237,7 +243,7 @@ class Stream:
         )
 
     def memory_usage(self) -> MemoryUsage | None:
-        """Return what the values take of the page pool, None if they are not kept there."""
+        """Return the values' use of the page pool, or None if they are not stored in one."""
         feed = self._feed
         if not feed.deadlines.is_closed:
             feed.catch_up()
@@ -245,13 +251,13 @@ class Stream:
         return None if memory is None else memory.usage(feed.ticks())
 
     def __len__(self) -> int:
-        """Return how many keys are known."""
+        """Return the number of known keys."""
         if not self._feed.deadlines.is_closed:
             self._feed.catch_up()
         return len(self._feed.keys)
 
     def __contains__(self, key: Key) -> bool:
-        """Tell whether `key` is known: it has arrived, and was not forgotten since."""
+        """Tell whether `key` is known: it has arrived and is not forgotten."""
         self._feed.catch_up()
         return self._feed.find(key) is not None
 
@@ -264,24 +270,24 @@ class Stream:
         kind = "closed Stream" if self._feed.deadlines.is_closed else "Stream"
         return f"<{kind}: {len(self._feed.keys)} keys, {len(self._feed.listeners)} queues>"
 
-    # What queues of the library call as they begin and end.
+    # Called by the library's queues at their beginning and end.
 
     def _adopt(self, queue: Attachable[object], listener: Listener, cycles: Cycles) -> None:
-        """Feed a queue that is being made, as its own stream."""
+        """Feed a new queue as its own stream."""
         feed = self._feed
 
         def close_feed(_: object) -> None:
             if not feed.deadlines.is_closed:
-                feed.close("stream of a queue that was dropped")
+                feed.close("stream of a queue that no longer exists")
 
         feed.listeners.append(listener)
         self._own_queue = ref(queue, close_feed)
         self._cycles = cycles
 
     def _leave_unused(self) -> None:
-        """End as the own stream of a queue that is attached to another one now."""
+        """End as the own stream of a queue that is now attached to another one."""
         self._feed.listeners.clear()
-        self._feed.close("stream: its queue was attached to another one")
+        self._feed.close("stream (its queue was attached to another one)")
         self._cycles = None
 
     @classmethod

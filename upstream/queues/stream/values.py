@@ -1,7 +1,7 @@
 """Where the newest values of a stream are: in the key cells, or encoded in the page pool.
 
-A value is kept while its key waits in some queue. A stream that retains newest values keeps it for
-ever. A tombstone is not a value, and takes no room in the pool.
+A value is kept while its key waits in some queue. A stream that retains newest values keeps it
+until the key is forgotten. A tombstone is not a value and needs no room in the pool.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...updates import TOMBSTONE, Update
 
 
 class NewestValues:
-    """Stores and loads the value of a key cell."""
+    """Store and load the value of a key cell."""
 
     __slots__ = ("_codec", "_is_coded", "are_references", "memory", "retain")
 
@@ -29,10 +29,10 @@ class NewestValues:
         self.retain = retain
         self._is_coded = type(self._codec) is not BytesCodec
         self.are_references = memory is None
-        """Whether the cells hold the values themselves, and no pool their bytes."""
+        """Whether the cells hold the values themselves and not locations in a pool."""
 
     def encode(self, value: object, row: int | None = None) -> object:
-        """Return `value` as it will be stored, or raise if it never can be."""
+        """Return `value` in the form in which it is stored; raise if that is impossible."""
         if self.memory is None or value is TOMBSTONE:
             return value
         try:
@@ -46,18 +46,18 @@ class NewestValues:
         return data
 
     def has(self, cell: KeyCell) -> bool:
-        """Tell whether the key has a value: it is kept, and not a deletion."""
+        """Tell whether the key has a value that is kept and is not a deletion."""
         return (self.retain or cell.waiting > 0) and cell.value is not TOMBSTONE
 
     def store_again(self, cell: KeyCell, value: object, now: float) -> None:
-        """Store a value that was given back, if it was released; PagePoolFullError without room."""
+        """Store a value that was given back, if it was released; may raise PagePoolFullError."""
         if not self.retain:
             self.put(cell, self.encode(value), now)
 
     def has_room_for(self, values: Iterable[object]) -> bool:
-        """Tell whether all of these could be stored now, if none replaced another.
+        """Tell whether all of `values` could be stored now as new values. O(values).
 
-        ValueTooLargeError or ValueNotEncodableError if one never could. O(values).
+        Raises ValueTooLargeError or ValueNotEncodableError if one of them can never be stored.
         """
         memory = self.memory
         if memory is None:
@@ -66,9 +66,9 @@ class NewestValues:
         return memory.has_room_for(len(data) for data in stored if isinstance(data, bytes))
 
     def put(self, cell: KeyCell, stored: object, now: float) -> None:
-        """Let `stored`, which `encode` returned, be the cell's value.
+        """Make `stored`, which `encode` returned, the cell's value.
 
-        PagePoolFullError if there is no room; the old value is as it was then.
+        Raises PagePoolFullError without room; then the old value is unchanged.
         """
         memory = self.memory
         held = cell.value
@@ -84,7 +84,7 @@ class NewestValues:
             cell.value = stored
 
     def replace(self, cell: KeyCell, value: object, now: float) -> None:
-        """Encode and put the value of a key that has one, which costs a few calls less."""
+        """Encode a value and replace the key's value by it; like `encode` and `put`, but faster."""
         memory = self.memory
         held = cell.value
         if memory is None:
@@ -100,7 +100,7 @@ class NewestValues:
         """Return the cell's value."""
         value = cell.value
         if isinstance(value, Location):
-            assert self.memory is not None, "a location without a memory"
+            assert self.memory is not None, "there is a location without a memory"
             return self._codec.decode(self.memory.read(value))
         return value
 
@@ -111,7 +111,7 @@ class NewestValues:
         return tuple.__new__(Update, (cell.key, value, cell.time))
 
     def release_unneeded(self, cell: KeyCell, now: float) -> None:
-        """Release the value of a key that waits nowhere, unless values are retained."""
+        """Release the value of a key that waits in no queue, unless values are retained."""
         if self.retain or cell.value is TOMBSTONE:
             return
         if self.memory is None:
@@ -120,8 +120,8 @@ class NewestValues:
             cell.value = self.memory.release(cell.value, now)
 
     def release(self, cell: KeyCell, now: float) -> None:
-        """Release the value, since the key is forgotten or deleted."""
+        """Release the value, because the key is forgotten or deleted."""
         if isinstance(cell.value, Location):
-            assert self.memory is not None, "a location without a memory"
+            assert self.memory is not None, "there is a location without a memory"
             self.memory.forget(cell.value, now)
         cell.value = None
