@@ -1,1 +1,1 @@
-"""Queues that read every update of their stream from its log."""
+"""Queues that read every update of their stream from a shared log."""

@@ -1,4 +1,4 @@
-"""The adaptive queue: append while the consumer keeps up, update when it does not (section 8)."""
+"""The adaptive queue: it appends while the consumer keeps up, else it conflates (section 8)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ from .adaptive_waiting import AdaptiveWaiting, Bounds
 
 
 class AdaptiveQueue(StreamQueue):
-    """Keep every update while the consumer keeps up, conflate when it does not.
+    """Keep every update while the consumer keeps up, and conflate when it does not.
 
-    The queue conflates when more than `max_waiting` updates wait, or one for longer than `max_age`
-    seconds. It keeps every update again when at most `resume_waiting` wait and none for longer than
-    `resume_age`, by default half of the bounds. `scheduler` serves the keys while the queue
-    conflates, the staleness index by default; it can be neither FIFO, which needs the stream's
-    order, nor one that holds keys back. The other parameters are those of every `StreamQueue`.
+    `scheduler` serves the keys while the queue conflates. The default is a
+    `StalenessIndexScheduler`. It must not be a `FifoScheduler` or a `PacedScheduler`.
+    `max_waiting` and `max_age` say when the queue starts to conflate: when more updates wait, or
+    when one has waited for more seconds. By default there is no `max_age`.
+    `resume_waiting` and `resume_age` say when it keeps every update again: when at most so many
+    wait and none has waited for longer. The defaults are half of the other bounds.
+
+    The other parameters are those of every `StreamQueue`.
 
     >>> from upstream import ManualClock
     >>> queue = AdaptiveQueue(max_waiting=2, clock=ManualClock())
@@ -74,7 +77,9 @@ class AdaptiveQueue(StreamQueue):
                 "scheduler", scheduler, "a scheduler object such as InPlaceScheduler()"
             )
         if self._scheduler.needs_arrival_order or self._scheduler.holds_back:
-            raise ParameterError("scheduler", self._scheduler.name, "any but fifo and paced")
+            raise ParameterError(
+                "scheduler", self._scheduler.name, "any scheduler except fifo and paced"
+            )
         cost = ProcessingCost(processing_cost, forgetting)
         own_stream = Stream(
             clock=clock,
@@ -105,16 +110,16 @@ class AdaptiveQueue(StreamQueue):
 
     @property
     def is_conflating(self) -> bool:
-        """Whether newer updates supersede older ones at present."""
+        """Whether newer updates supersede older ones now."""
         self._catch_up()
         return self._adaptive.is_conflating
 
     def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue one update, and return what became of it.
+        """Enqueue one update and return its outcome.
 
-        `key` is any hashable object, `value` any object, and `time` when the source made the
+        `key` is any hashable object, `value` is any object, and `time` is when the source made the
         update, in seconds; it defaults to the clock's time. While the queue is attached to a
-        stream, the outcome is what the stream tells.
+        stream, the outcome is that of the stream.
         """
         if self._is_attached:
             return self._stream.enqueue(key, value, time)
@@ -131,10 +136,10 @@ class AdaptiveQueue(StreamQueue):
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
-        """Enqueue the rows of three equally long columns, and return what became of them.
+        """Enqueue the rows of three columns of equal length, and return the outcomes.
 
-        Columns are sequences, NumPy arrays or Arrow arrays; `times` defaults to the clock's time.
-        If a row is bad, an error names it and nothing is applied.
+        The columns are sequences, NumPy arrays or Arrow arrays. `times` defaults to the clock's
+        time. If a row is invalid, an error names it and no row is applied.
         """
         if self._is_attached:
             return self._stream.enqueue_many(keys, values, times)
@@ -157,7 +162,7 @@ def _checked_bounds(
     resume_waiting: int | None,
     resume_age: float | None,
 ) -> tuple[Bounds, Bounds]:
-    """Return when to conflate, and when to keep every update again."""
+    """Return the bounds for conflating, and those for keeping every update again."""
     max_age = check_age("max_age", max_age)
     check_count("max_waiting", max_waiting, least=1)
     check_count("resume_waiting", resume_waiting, least=0, or_none=True)

@@ -1,13 +1,14 @@
-"""What waits in an adaptive queue, and how the queue changes its way.
+"""What waits in an adaptive queue, and how the queue switches.
 
-It starts by keeping every update. When more wait than its bounds allow, or one for too long, it
-conflates: only the newest update of each key goes on waiting, in the key's place, and from then on
-newer updates supersede. It keeps every update again when the consumer has caught up.
+At first the queue keeps every update. When more updates wait than its bounds allow, or one waits
+too long, it conflates: only the newest update of each key stays, in the key's place, and from then
+on newer updates supersede it. When the consumer has caught up, it keeps every update again.
 
-That few keys wait does not show that it has, for a single hot key never has more than one waiting.
-So the queue keeps a pressure. It starts at the bound, rises by one (up to there) for each value
-superseded, falls by one for each update served that superseded nothing, and falls to zero when a
-dequeue finds nothing. Below `resume.waiting` the queue goes back, if as few wait and none too long.
+Few waiting keys do not show that the consumer has caught up, because a single hot key never has
+more than one waiting update. So the queue keeps a pressure. It starts at the bound, which is also
+its maximum. It rises by one for each superseded value and falls by one for each served update that
+superseded nothing. It becomes zero when a dequeue finds nothing. The queue stops conflating when
+the pressure is below `resume.waiting`, as few updates wait, and none has waited too long.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from .shared_log import LogEntry
 
 
 class Bounds(NamedTuple):
-    """How much may wait, and how long."""
+    """How many updates may wait, and how long."""
 
     waiting: int
     age: float
@@ -77,50 +78,50 @@ class AdaptiveWaiting(LogWaiting):
         self._resume = resume
         self.late = 0
         self.superseding = 0
-        """How many updates superseded something as they arrived."""
+        """The number of updates that superseded a value when they arrived."""
         self.is_conflating = False
-        """Whether newer updates supersede older ones."""
+        """Whether newer updates supersede older ones now."""
         self._switches = 0
         self._pressure = 0
         self._oldest: Place | None = None
         self._adapted_at = -math.inf
         self._expiry: Expiry | None = None
 
-    # What the stream tells.
+    # Calls of the stream.
 
     def terms_for(self, key: Key) -> Terms:
-        """Return what was given for a new key; raise if it makes no sense."""
+        """Return the scheduler's options for a new key; raise if they are invalid."""
         return self._scheduler.terms_for(key)
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note that a key came in, for which `terms_for` returned `terms`."""
+        """Note a new key; `terms` is what `terms_for` returned for it."""
         self._scheduler.welcome(cell, terms)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Forget what the queue knows of the key. Updates that wait count as expired."""
+        """Forget what the queue knows of the key. Waiting updates count as expired."""
         place = self._places.find(cell)
         super().forget_cell(cell, now)
         if place is not None and self._expiry is not None:
             self._expiry.forget(place)
 
-    # Its life with its stream.
+    # Joining and leaving a stream.
 
     def check_can_join(self, stream: Stream) -> None:
-        """Ask for the cost, if that is needed; it may fail."""
+        """Ask for the processing cost if it is needed; this may fail."""
         self._ask()
 
     def _ask(self) -> None:
-        """Ask for the cost if it is needed as keys start to wait, which may fail."""
+        """Ask for the processing cost if keys need it when they start to wait; this may fail."""
         if self._scheduler.asks_cost:
             self._cost.ask()
 
     def catch_up(self) -> float:
-        """Take what was not read, do what fell due, and return the time."""
+        """Read the unread arrivals, do what is due, and return the time."""
         self._ask()
         return super().catch_up()
 
     def listen(self, feed: Feed, beginning: Beginning) -> None:
-        """Begin to read."""
+        """Start to read the log."""
         self._feed = feed
         self._scheduler.bind(
             Surroundings(rates=feed.rates, cost=self._cost, place_of=self._places.find)
@@ -138,7 +139,7 @@ class AdaptiveWaiting(LogWaiting):
         self._open_log(beginning, age=age, at_once=True)
 
     def stop_listening(self, now: float) -> None:
-        """Read no more, and release what waits."""
+        """Stop reading the log, and release what waits."""
         for place in list(self._scheduler):
             self._scheduler.remove(place)
         if self._scheduler.asks_cost and self._cost.is_told:
@@ -148,14 +149,14 @@ class AdaptiveWaiting(LogWaiting):
         self._expiry = None
 
     def release(self) -> None:
-        """Release what refers back to the queue's parts, since nothing uses them any more."""
+        """Release the references that lead back to the queue's parts, which are no longer used."""
         super().release()
         self._expiry = None
 
-    # What waits.
+    # Waiting updates.
 
     def peek(self, now: float) -> Update | None:
-        """Return what would be served now, None if nothing."""
+        """Return the update that would be served now, or None."""
         if not self.is_conflating:
             return self._backlog[0].update() if self._backlog else None
         place = self._scheduler.next(now)
@@ -167,7 +168,7 @@ class AdaptiveWaiting(LogWaiting):
     def __len__(self) -> int:
         return len(self._scheduler) if self.is_conflating else len(self._backlog)
 
-    # What arrives.
+    # Arrivals.
 
     def _next_due(self) -> float:
         if self.is_conflating:
@@ -200,10 +201,10 @@ class AdaptiveWaiting(LogWaiting):
         self.advance(now)
         self.superseding += self._superseded > superseded
 
-    # How it changes its way.
+    # Switching.
 
     def advance(self, now: float) -> None:
-        """Do what fell due by `now`, and change the way of queueing if it is time to."""
+        """Do what is due by `now`, and switch if it is time."""
         while True:
             while self.is_conflating and (due := self._next_due()) <= now:
                 assert self._expiry is not None
@@ -225,11 +226,11 @@ class AdaptiveWaiting(LogWaiting):
         self._adapted_at = max(now, self._adapted_at)
 
     def _expire(self, place: Place, due: float) -> None:
-        """Drop the update of a key that waits and has outlived `time_to_live` at `due`."""
+        """Drop the waiting update of a key, whose `time_to_live` ended at `due`."""
         self.drop_waiting(place, due)
 
     def _outlasts_patience(self, now: float) -> bool:
-        """Drop what has expired by `now`; stop, and say so, where one waited for too long."""
+        """Drop what has expired by `now`, until an update has waited too long; then return True."""
         backlog = self._backlog
         while backlog:
             expiry = backlog.next_expiry(self.time_to_live)
@@ -249,7 +250,7 @@ class AdaptiveWaiting(LogWaiting):
         if self._resume.age == math.inf:
             return True
         patience = self._resume.age
-        oldest = self._oldest  # as it was last looked for; mostly it is too old still
+        oldest = self._oldest  # the result of the last search; usually it is still too old
         if oldest is None or oldest.waiting_since is None or now - _since(oldest) <= patience:
             oldest = self._oldest = min(self._scheduler, key=_since, default=None)
         return oldest is None or now - _since(oldest) <= patience
@@ -266,7 +267,7 @@ class AdaptiveWaiting(LogWaiting):
                 older, newer = sorted((other, ticket), key=_age_rank)
                 newest[place] = newer
                 self._supersede(older)
-        # By the start of their waits, which an earlier switch may have made differ from the order.
+        # By the start of their waits; an earlier switch may have made this order differ.
         for place, ticket in sorted(newest.items(), key=_start_of_wait):
             if 0 < ticket.entry.version == place.newest_version:
                 self._wait(place, ticket)
@@ -290,7 +291,7 @@ class AdaptiveWaiting(LogWaiting):
         ticket.close()
 
     def _wait(self, place: BacklogPlace, ticket: Ticket) -> None:
-        """Let a key, whose `waiting_since` is set, wait for the scheduler with this update only."""
+        """Let a key, whose `waiting_since` is set, wait for the scheduler with only this update."""
         ticket.close()
         ticket.since = _since(place)
         place.first = place.last = ticket
@@ -302,7 +303,7 @@ class AdaptiveWaiting(LogWaiting):
         if self._expiry is not None:
             self._expiry.note(place, arrival)
 
-    # What leaves.
+    # Serving.
 
     def serve_next(self, now: float) -> Update | None:
         """Dequeue one update."""
@@ -315,7 +316,7 @@ class AdaptiveWaiting(LogWaiting):
         return update
 
     def _take_next(self, now: float) -> Ticket | None:
-        """Take out what is to be served next."""
+        """Remove and return the ticket to serve next."""
         if not self.is_conflating:
             return self._backlog.pop(now) if self._backlog else None
         place = self._scheduler.take(now)
@@ -334,7 +335,7 @@ class AdaptiveWaiting(LogWaiting):
         return ticket
 
     def drop_waiting(self, place: Place, now: float) -> None:
-        """Drop what waits of a key, if anything, and count it as expired."""
+        """Drop the waiting updates of a key, if any, and count them as expired."""
         assert isinstance(place, BacklogPlace)
         if not self.is_conflating:
             self._expired += self._backlog.drop_key(place, now)
@@ -346,7 +347,7 @@ class AdaptiveWaiting(LogWaiting):
             self._expired += 1
 
     def restore(self, record: Record, now: float) -> None:
-        """Let a returned update wait again, or count what else becomes of it."""
+        """Let an update that was given back wait again, or count why it does not."""
         self._ask()
         self._settle_until(now)
         _, place, version, arrival, _, _ = record
@@ -373,7 +374,7 @@ class AdaptiveWaiting(LogWaiting):
         self._departures.reconsider()
 
     def counts_so_far(self) -> Counts:
-        """Return what was counted."""
+        """Return the counters so far."""
         without_room = self._without_room()
         return Counts(
             arrived=self._arrived + without_room,
@@ -387,8 +388,8 @@ class AdaptiveWaiting(LogWaiting):
     def _check(self) -> None:
         super()._check()
         self._scheduler._check()
-        assert not (self.is_conflating and self._backlog), "updates that would never be served"
-        assert self.is_conflating or not self._scheduler, "keys that would never be served"
+        assert not (self.is_conflating and self._backlog), "updates wait outside the scheduler"
+        assert self.is_conflating or not self._scheduler, "keys wait outside the backlog"
         for place in self._scheduler:
             assert _only_ticket(place).next is None
 
@@ -399,7 +400,7 @@ def _only_ticket(place: Place) -> Ticket:
 
 
 def _arrival_of_only(place: Place) -> float | None:
-    """Return when the one update arrived that waits at a place, None if none does."""
+    """Return the arrival of the one update that waits at a place, or None."""
     assert isinstance(place, BacklogPlace)
     return None if place.first is None else place.first.entry.arrival
 

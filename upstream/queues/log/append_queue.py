@@ -1,8 +1,8 @@
 """The append queue: every update waits, first in, first out (the report's AQ and AQ-RLS).
 
-It is what update queues are compared with, and what an application uses that wants every update.
-When it is full it rejects the update that comes. With random load shedding it drops one at random
-instead, among those that wait and the one that comes.
+Update queues are compared with it. It also suits applications that need every update. A full queue
+rejects the arriving update. With random load shedding it instead drops an update at random, among
+those that wait and the one that arrives.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .shared_log import LogEntry
 class RandomShedding:
     """Drop an update at random when an append queue is full.
 
-    `seed` starts the random numbers, so that two runs drop the same.
+    `seed` starts the random numbers, so that two runs drop the same updates.
 
     >>> RandomShedding(seed=1).victim(1) in (0, 1)
     True
@@ -45,17 +45,19 @@ class RandomShedding:
         self._random = random.Random(seed)
 
     def victim(self, waiting: int) -> int:
-        """Return which of `waiting` updates to drop, or `waiting` for the one that comes."""
+        """Return the number of the waiting update to drop, or `waiting` for the arriving one."""
         return self._random.randrange(waiting + 1)
 
 
 class AppendQueue(StreamQueue):
-    """Keep every update, late ones as well, and serve them in the order of their arrival.
+    """Keep every update, also late ones, and serve them in the order of their arrival.
 
-    `capacity` bounds the updates that wait. `shedding` chooses which one is dropped when there is
-    one more; unless given, the one that comes is rejected. Values are Python objects, shared with
-    all append queues of the stream; they are not kept in the stream's page pool. The other
-    parameters are those of every `StreamQueue`.
+    `capacity` is the largest number of waiting updates. By default there is no limit.
+    `shedding` chooses the update to drop when the queue is full. By default the arriving update is
+    rejected.
+
+    The other parameters are those of every `StreamQueue`. Values are Python objects, which all
+    append queues of a stream share. They are not stored in the page pool of the stream.
 
     >>> from upstream import ManualClock
     >>> queue = AppendQueue(clock=ManualClock())
@@ -105,11 +107,11 @@ class AppendQueue(StreamQueue):
         )
 
     def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue one update, and return what became of it.
+        """Enqueue one update and return its outcome.
 
-        `key` is any hashable object, `value` any object, and `time` when the source made the
-        update, in seconds; it defaults to the clock's time. A full queue rejects or sheds it. While
-        the queue is attached to a stream, the outcome is what the stream tells.
+        `key` is any hashable object, `value` is any object, and `time` is when the source made the
+        update, in seconds; it defaults to the clock's time. A full queue rejects or sheds an
+        update. While the queue is attached to a stream, the outcome is that of the stream.
         """
         if self._is_attached:
             return self._stream.enqueue(key, value, time)
@@ -124,10 +126,10 @@ class AppendQueue(StreamQueue):
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
-        """Enqueue the rows of three equally long columns, and return what became of them.
+        """Enqueue the rows of three columns of equal length, and return the outcomes.
 
-        Columns are sequences, NumPy arrays or Arrow arrays; `times` defaults to the clock's time.
-        If a row is bad, an error names it and nothing is applied.
+        The columns are sequences, NumPy arrays or Arrow arrays. `times` defaults to the clock's
+        time. If a row is invalid, an error names it and no row is applied.
         """
         if self._is_attached:
             return self._stream.enqueue_many(keys, values, times)
@@ -143,7 +145,7 @@ class AppendQueue(StreamQueue):
 
 
 class Arrivals(LogWaiting):
-    """All updates that wait, in the order of their arrival."""
+    """All waiting updates in the order of their arrival."""
 
     __slots__ = ("_shed", "_shedding", "_victim", "capacity", "rejected")
 
@@ -166,25 +168,25 @@ class Arrivals(LogWaiting):
         self.capacity = capacity
         self._shedding = shedding
         self.rejected = 0
-        """How many updates found the queue full."""
+        """The number of updates that found the queue full."""
         self._shed = 0
         self._victim = 0
-        """Which update is dropped if the next one finds the queue full."""
+        """The update to drop if the next one finds the queue full."""
 
     def listen(self, feed: Feed, beginning: Beginning) -> None:
-        """Begin to read."""
+        """Start to read the log."""
         self._feed = feed
         self._open_log(beginning, age=self.time_to_live, at_once=self._shedding is not None)
 
     def stop_listening(self, now: float) -> None:
-        """Read no more, and release what waits."""
+        """Stop reading the log, and release what waits."""
         self._close_log()
 
     def _next_due(self) -> float:
         return self._backlog.next_expiry(self.time_to_live)
 
     def _choose_victim(self, entry: LogEntry, now: float) -> None:
-        """Choose which update to drop if the queue is full when an update reaches it at `now`."""
+        """Choose the update to drop if the queue is full when an update arrives at `now`."""
         self.advance(now)
         waiting = len(self._backlog)
         if self._shedding is not None and self.capacity is not None and waiting >= self.capacity:
@@ -208,7 +210,7 @@ class Arrivals(LogWaiting):
         self._backlog.append(place, entry, now)
 
     def advance(self, now: float) -> None:
-        """Drop what expired by `now`."""
+        """Drop what has expired by `now`."""
         while (due := self._backlog.next_expiry(self.time_to_live)) <= now:
             self._departures.add(self._backlog.drop(0, due).place)
             self._expired += 1
@@ -221,11 +223,11 @@ class Arrivals(LogWaiting):
         return self._in_process.add(self._backlog.pop(now).record(now), now, self)
 
     def peek(self, now: float) -> Update | None:
-        """Return the oldest update, None if none waits."""
+        """Return the oldest update, or None."""
         return self._backlog[0].update() if self._backlog else None
 
     def restore(self, record: Record, now: float) -> None:
-        """Let a returned update wait again where it belongs, or count what else becomes of it."""
+        """Let an update that was given back wait at its old place, or count why it does not."""
         self._settle_until(now)
         _, place, version, arrival, _, _ = record
         assert isinstance(place, BacklogPlace)
@@ -239,12 +241,12 @@ class Arrivals(LogWaiting):
             self._departures.reconsider()
 
     def drop_waiting(self, place: Place, now: float) -> None:
-        """Drop all updates of a key that wait, and count them as expired."""
+        """Drop all waiting updates of a key, and count them as expired."""
         assert isinstance(place, BacklogPlace)
         self._expired += self._backlog.drop_key(place, now)
 
     def counts_so_far(self) -> Counts:
-        """Return what was counted."""
+        """Return the counters so far."""
         without_room = self._without_room()
         return Counts(
             arrived=self._arrived + without_room,

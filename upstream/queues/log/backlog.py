@@ -1,10 +1,10 @@
-"""Waiting updates of which none supersedes another: what append queues hold.
+"""Waiting updates none of which supersedes another: the contents of append queues.
 
-The updates stand in the order in which they arrived, and those of one key are linked, so that the
-key's queue staleness can fall to the next one's arrival when one leaves. Application staleness may
-fall to the arrival of whatever was accepted right after an update that can still be delivered;
-`StalenessSums.later` holds just these arrivals, so a consumer that stands still makes nothing grow
-but what it has yet to take.
+The updates are in the order of arrival. Those of one key are linked. So when one leaves, the key's
+queue staleness can fall to the arrival of the next. Application staleness may fall to the arrival
+of the update that was accepted right after one that can still be delivered.
+`StalenessSums.later` contains just these arrivals. So if the consumer stops, nothing grows except
+the updates that wait for it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BacklogPlace(Place):
     newest_version: int
     """The newest version that the queue accepted."""
     open_version: int
-    """The same while it can still be delivered, else 0."""
+    """The same version while it can still be delivered, else 0."""
 
     def __init__(self, cell: KeyCell) -> None:
         super().__init__(cell, NOBODY)
@@ -40,12 +40,12 @@ class BacklogPlace(Place):
         self.newest_version = self.open_version = 0
 
     def close(self) -> None:
-        """Release what waits, and what refers back to the place."""
+        """Release what waits, and the references that lead back to the place."""
         super().close()
         self._release_tickets()
 
     def release(self) -> None:
-        """Release what refers back to the place, also by what waits, since its queue is gone."""
+        """Release the references that lead back to the place, because its queue is gone."""
         super().release()
         self._release_tickets()
 
@@ -58,7 +58,7 @@ class BacklogPlace(Place):
         self.first = self.last = None
 
     def newest_waiting(self) -> Update | None:
-        """Return the newest waiting update, of equal times the last; None if none waits."""
+        """Return the newest waiting update (among equal times the last), or None."""
         newest = ticket = self.first
         while ticket is not None and newest is not None:
             if ticket.entry.time >= newest.entry.time:
@@ -73,7 +73,7 @@ class Ticket:
     __slots__ = ("entry", "next", "place", "previous", "sequence", "since")
 
     since: float
-    """Since when its wait counts: its arrival here, or that of the first that it superseded."""
+    """The start of its wait: its arrival here, or that of the first update it superseded."""
     next: Ticket | None
     """The next waiting update of the same key."""
     previous: Ticket | None
@@ -89,7 +89,7 @@ class Ticket:
 
     @classmethod
     def of(cls, record: Record, since: float) -> Ticket:
-        """Return the ticket of an update that was given back, whose wait counts from `since`."""
+        """Return the ticket of an update that was given back and has waited since `since`."""
         update, place, version, arrival, _, sequence = record
         assert isinstance(place, BacklogPlace)
         entry = LogEntry(
@@ -98,21 +98,21 @@ class Ticket:
         return cls(place, entry, sequence=sequence, since=since)
 
     def close(self) -> None:
-        """Let go of the key's other tickets, which refer back to this one."""
+        """Release the other tickets of the key, which refer back to this one."""
         self.next = self.previous = None
 
     def update(self) -> Update:
-        """Return the update that waits."""
+        """Return the waiting update."""
         return Update(self.place.cell.key, self.entry.value, self.entry.time)
 
     def record(self, now: float) -> Record:
-        """Return the record of this update, handed out at `now`."""
+        """Return the record of this update, dequeued at `now`."""
         entry = self.entry
         return self.update(), self.place, entry.version, entry.arrival, now, self.sequence
 
 
 class Backlog:
-    """Waiting updates in the order of their arrival. O(1) per operation, but where it says so."""
+    """Waiting updates in the order of their arrival. O(1) per operation unless stated."""
 
     __slots__ = ("_sequence", "_sums", "_tickets")
 
@@ -132,7 +132,7 @@ class Backlog:
         return self._tickets[position]
 
     def accept(self, place: BacklogPlace, entry: LogEntry, since: float) -> None:
-        """Note that an update was accepted at `since`, whatever becomes of it."""
+        """Note that an update was accepted at `since`, whatever happens to it next."""
         if entry.version == 0:
             return
         if place.stale_since is None or place.open_version:
@@ -146,7 +146,7 @@ class Backlog:
         return Ticket(place, entry, sequence=self._sequence, since=since)
 
     def append(self, place: BacklogPlace, entry: LogEntry, since: float) -> None:
-        """Let an accepted update wait behind all others."""
+        """Let an accepted update wait after all others."""
         ticket = self.new_ticket(place, entry, since)
         self._tickets.append(ticket)
         last = place.last
@@ -161,19 +161,19 @@ class Backlog:
             place.open_version = entry.version
 
     def next_expiry(self, time_to_live: float | None) -> float:
-        """Return when the oldest update will be `time_to_live` old, infinity if never."""
+        """Return when the oldest update will be `time_to_live` old; infinity if never."""
         if time_to_live is None or not self._tickets:
             return math.inf
         return self._tickets[0].entry.arrival + time_to_live
 
     def pop(self, now: float) -> Ticket:
-        """Take out the oldest update, to be handed out."""
+        """Remove and return the oldest update, which is served."""
         ticket = self._tickets.popleft()
         self._unlink(ticket, now)
         return ticket
 
     def drop(self, position: int, now: float) -> Ticket:
-        """Take out the update at `position`, never to be delivered. O(length)."""
+        """Remove the update at `position`, which is never delivered. O(length)."""
         ticket = self._tickets[position]
         del self._tickets[position]
         self._unlink(ticket, now)
@@ -181,7 +181,7 @@ class Backlog:
         return ticket
 
     def drop_key(self, place: BacklogPlace, now: float) -> int:
-        """Take out all updates of a key, and return how many. O(length)."""
+        """Remove all updates of a key, and return their number. O(length)."""
         if place.first is None:
             return 0
         dropped = [ticket for ticket in self._tickets if ticket.place is place]
@@ -194,20 +194,20 @@ class Backlog:
         return len(dropped)
 
     def take_all(self) -> list[Ticket]:
-        """Take out all updates at once, oldest first, but let their keys go on waiting."""
+        """Remove and return all updates, oldest first. Their keys still wait."""
         tickets = list(self._tickets)
         self._tickets.clear()
         return tickets
 
     def refill(self, tickets: list[Ticket]) -> None:
-        """Let these wait, one of a key; their keys wait already. The backlog must be empty."""
-        assert not self._tickets, "only an empty backlog is filled"
+        """Add these tickets, one per key, whose keys already wait. The backlog must be empty."""
+        assert not self._tickets, "the backlog is not empty"
         self._tickets.extend(tickets)
 
     def restore(self, record: Record, now: float) -> None:
-        """Let an update that was given back wait again where it belongs.
+        """Let an update that was given back wait at its old place.
 
-        O(log waiting), and O(the key's updates that wait before it).
+        O(log waiting), plus O(updates of the key that wait before it).
         """
         _, place, _, arrival, _, _ = record
         ticket = Ticket.of(record, self._sums.start_of_wait(place, arrival))
@@ -218,7 +218,7 @@ class Backlog:
     def close(self, place: BacklogPlace, version: int) -> None:
         """Note that `version` of a key, which is not in process, will never be delivered.
 
-        Late updates, and those older than what was delivered, would have changed nothing.
+        This changes nothing for late updates and for those older than a delivered one.
         """
         if version <= max(place.delivered_version, 0):
             return
@@ -265,7 +265,7 @@ class Backlog:
 
     def _check(self) -> None:
         sequences = [ticket.sequence for ticket in self._tickets]
-        assert sequences == sorted(set(sequences)), "updates out of their order"
+        assert sequences == sorted(set(sequences)), "the updates are out of order"
         for place in {id(ticket.place): ticket.place for ticket in self._tickets}.values():
             mine = [ticket for ticket in self._tickets if ticket.place is place]
             linked = []
@@ -273,7 +273,7 @@ class Backlog:
             while ticket is not None:
                 linked.append(ticket)
                 ticket = ticket.next
-            assert linked == mine and place.last is mine[-1], "a chain that is not whole"
+            assert linked == mine and place.last is mine[-1], "the links of a key are wrong"
             assert place.waiting_since is not None
             later = self._sums.later.get(place)
             assert later is None or (later and later == sorted(later))

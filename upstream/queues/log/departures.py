@@ -1,9 +1,9 @@
-"""Keys of which a queue dropped something by itself: it expired, was shed, or was superseded.
+"""Keys of which a queue dropped an update by itself: it expired, was shed, or was superseded.
 
 A stream forgets a key that has been quiet for `forget_after` seconds once no queue holds an update
-of it. What a queue drops may have been the last update of its key, so the stream is told. It must be
-told in time, in the order in which things happen. So what expires falls due in the stream, and a
-queue that may drop something when an update comes reads the log at once.
+of it. An update that a queue drops may be the last one of its key, so the queue tells the stream.
+It must do so in time, and in the order of events. So the stream watches when updates expire, and a
+queue that may drop an update at an arrival reads the log at once.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Departures:
-    """The keys of which something was dropped since the stream was last told.
+    """The keys whose updates were dropped since the stream was told last.
 
-    `next_due` says when the queue will drop something next, no sooner than `age` seconds after an
-    arrival, and `settle` lets it. An `age` of None means that it never does so by itself.
+    `next_due` returns when the queue will drop an update next, at least `age` seconds after an
+    arrival. `settle` makes the queue do so. With None as `age`, it never does so by itself.
     """
 
     __slots__ = ("_feed", "_is_told", "_left", "_next_due", "_settle", "age")
@@ -44,7 +44,7 @@ class Departures:
             feed.watch(self)
 
     def next_due(self) -> float:
-        """Return when the queue drops something next, infinity if never."""
+        """Return when the queue drops an update next; infinity if never."""
         return self._next_due()
 
     def fall_due(self, due: float) -> None:
@@ -52,7 +52,7 @@ class Departures:
         self._settle(due)
 
     def reconsider(self) -> None:
-        """Note that the queue may drop something sooner than it said."""
+        """Note that the queue may drop an update sooner than it said."""
         self._feed.reconsider(self)
 
     def add(self, place: BacklogPlace) -> None:
@@ -61,13 +61,13 @@ class Departures:
             self._left[place] = None
 
     def tell(self, now: float) -> None:
-        """Let the stream forget the keys of which nothing is left and that are old enough."""
+        """Let the stream forget the keys that no queue holds and that are old enough."""
         while self._left:
             place, _ = self._left.popitem()
             if place.delivered_version != place.FORGOTTEN:
                 self._feed.forgetting.if_quiet(place.cell, now)
 
     def close(self) -> None:
-        """Tell the stream nothing any more."""
+        """Stop telling the stream."""
         self._left.clear()
         self._feed.stop_watching(self)

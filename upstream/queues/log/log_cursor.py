@@ -1,11 +1,10 @@
-"""How a queue reads its stream's log: when it is looked at, each update as of its own arrival.
+"""How a queue reads its stream's log: only when it is used, each update as of its own arrival.
 
-Nothing happens in such a queue when an update is enqueued. Whenever it is asked anything, it
-settles: it takes what it has not read. So an enqueue costs the same however many of these queues a
-stream has.
+An enqueue does nothing in such a queue. Whenever the queue is called, it first settles: it reads
+the unread entries. So an enqueue costs the same for any number of these queues.
 
-What may fail about an entry, such as a codec, is asked before the entry counts as read. If it
-fails, that entry and those behind it are still to be read.
+Whatever may fail for an entry, such as a codec, is called before the entry counts as read. If it
+fails, this entry and those after it stay unread.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ if TYPE_CHECKING:
     from ..stream.feed import Feed
 
 Take = Callable[[LogEntry, float], None]
-"""Does something with an entry that reaches the queue at a moment."""
+"""Processes an entry that arrives at the queue at a given time."""
 
 
 class LogCursor:
-    """Hands each entry of a stream's log to `take`, after `ask`, which may fail.
+    """Pass each entry of a stream's log to `take`, after `ask`, which may fail.
 
-    `read_ahead` bounds what may be unread: past it, the log makes the cursor settle.
+    `read_ahead` is the largest number of unread entries. With more, the log makes the cursor
+    settle.
     """
 
     __slots__ = (
@@ -45,7 +45,7 @@ class LogCursor:
         self._ask = ask
         self._log: SharedLog | None = None
         self._first: deque[LogEntry] = deque()
-        """What the queue begins with, as far as it was not read yet."""
+        """The entries that the queue starts with and has not read yet."""
         self._begun_at = 0.0
         self._is_settling = False
         self.position = 0
@@ -61,7 +61,7 @@ class LogCursor:
     ) -> None:
         """Read the updates of a stream from now on, and `first` before them.
 
-        With `at_once`, read each as it arrives if the stream forgets quiet keys.
+        With `at_once`, read each update when it arrives if the stream forgets quiet keys.
         """
         if at_once and feed.forgetting.after is not None:
             self.read_ahead = 1
@@ -70,22 +70,22 @@ class LogCursor:
         self._begun_at = now
 
     def close(self, feed: Feed) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._log = None
         self._first.clear()
         feed.close_log(self)
 
     def release(self) -> None:
-        """Release the log and the queue's parts, which refer back to the cursor."""
+        """Release the log and the parts of the queue, which refer back to the cursor."""
         self._log = self._take = self._ask = None
 
     def settle(self) -> None:
-        """Take all that was not read. Raises what asking about an entry raises."""
+        """Read all unread entries. Raises what `ask` raises for an entry."""
         log = self._log
         if log is None or self._is_settling or (self.position == log.end and not self._first):
             return
         take, ask = self._take, self._ask
-        if take is None:  # the queue is gone, and its stream closed
+        if take is None:  # the queue no longer exists, and its stream is closed
             return
         self._is_settling = True
         try:
@@ -105,20 +105,20 @@ class LogCursor:
             log.note_read()
 
     def take_one(self, entry: LogEntry, now: float) -> None:
-        """Take one update that is not in the log, as if it arrived now."""
+        """Process one update that is not in the log, as if it had arrived now."""
         take, ask = self._take, self._ask
-        assert take is not None, "a queue that is gone"
+        assert take is not None, "the queue no longer exists"
         if ask is not None:
             ask(entry, now)
         take(entry, now)
 
     def try_settle(self) -> bool:
-        """Take what can be taken, and tell whether that was all.
+        """Read as many unread entries as possible, and tell whether these were all.
 
-        For callers in the middle of a change. The next one to ask the queue sees the failure.
+        It is for callers in the middle of a change. The queue's next call raises the failure.
         """
         try:
             self.settle()
-        except Exception:  # noqa: BLE001 - what users give may raise anything
+        except Exception:  # noqa: BLE001 - the user's functions may raise anything
             return False
         return True

@@ -1,8 +1,8 @@
 """What waits in queues that read their stream's log.
 
-Nothing happens in such a queue when an update is enqueued. Whenever it is asked anything, it
-settles: it takes what it has not read, each update as of its own arrival, and does what fell due
-meanwhile. So the answer is what it would be had it read at once.
+An enqueue does nothing in such a queue. Whenever the queue is called, it first settles: it reads
+the unread entries, each as of its own arrival, and does what became due in between. So its answers
+are the same as if it had read each entry at once.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from ..waiting import Counts
 
 READ_AHEAD = 1_000
-"""How much may be unread before a queue that bounds what waits must read."""
+"""How many entries may be unread in a queue that bounds what waits."""
 
 
 class LogWaiting(ABC):
-    """Updates that stand in a backlog as they arrived."""
+    """Waiting updates in a backlog, in the order of arrival."""
 
     __slots__ = (
         "_arrived",
@@ -73,35 +73,35 @@ class LogWaiting(ABC):
         self.time_to_live = time_to_live
         self._arrived = self._superseded = self._expired = self._without_room_before = 0
 
-    # What the stream tells.
+    # Calls of the stream.
 
     copies_values = True
 
     def terms_for(self, key: Key) -> Terms:
-        """Return what was given for a new key: nothing."""
+        """Return None, because there are no options for keys."""
         return None
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Do nothing: a key gets its place with its first update."""
+        """Do nothing, because a key gets its place with its first update."""
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process here, or may be unread."""
+        """Tell whether an update of the key waits, is in process, or may be unread."""
         return not self.cursor.try_settle() or self._places.holds(cell)
 
     def has_arrived(self, cell: KeyCell) -> bool:
-        """Tell whether the key has arrived here and was not forgotten since."""
+        """Tell whether the key has arrived here and is not forgotten."""
         return self._places.has_arrived(cell)
 
     def settle(self) -> None:
-        """Take what was not read yet."""
+        """Read the unread entries."""
         self.cursor.settle()
 
     def take_over(self, cell: KeyCell, now: float) -> None:
-        """Take over the newest update of a key, as if it arrived now."""
+        """Take over the newest update of a key, as if it had arrived now."""
         self.cursor.take_one(self._feed.entry_of(cell), now)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Forget what the queue knows of the key. Updates that wait count as expired."""
+        """Forget what the queue knows of the key. Waiting updates count as expired."""
         self.cursor.try_settle()
         self.advance(now)
         place = self._places.find(cell)
@@ -111,17 +111,17 @@ class LogWaiting(ABC):
             self._in_process.orphans += place.in_process
             place.close()
         self.advance(now)
-        self._departures.tell(now)  # others may have expired at this very moment
+        self._departures.tell(now)  # other updates may have expired at this moment
 
-    # What the kinds differ in.
+    # The differences between the kinds.
 
     @abstractmethod
     def listen(self, feed: Feed, beginning: Beginning) -> None:
-        """Begin to read."""
+        """Start to read the log."""
 
     @abstractmethod
     def stop_listening(self, now: float) -> None:
-        """Read no more, and release what waits."""
+        """Stop reading the log, and release what waits."""
 
     @abstractmethod
     def serve_next(self, now: float) -> Update | None:
@@ -129,51 +129,51 @@ class LogWaiting(ABC):
 
     @abstractmethod
     def restore(self, record: Record, now: float) -> None:
-        """Let a returned update wait again, or count what else becomes of it."""
+        """Let an update that was given back wait again, or count why it does not."""
 
     @abstractmethod
     def drop_waiting(self, place: Place, now: float) -> None:
-        """Drop what waits of a key, if anything, and count it as expired."""
+        """Drop the waiting updates of a key, if any, and count them as expired."""
 
     @abstractmethod
     def peek(self, now: float) -> Update | None:
-        """Return what would be served now, None if nothing."""
+        """Return the update that would be served now, or None."""
 
     @abstractmethod
     def counts_so_far(self) -> Counts:
-        """Return what was counted."""
+        """Return the counters so far."""
 
     @abstractmethod
     def advance(self, now: float) -> None:
-        """Do what fell due by `now`."""
+        """Do what is due by `now`."""
 
     @abstractmethod
     def _take(self, entry: LogEntry, now: float) -> None:
-        """Take an update that reaches the queue at `now`."""
+        """Process an update that arrives at the queue at `now`."""
 
     @abstractmethod
     def _next_due(self) -> float:
-        """Return when the queue, which has read all, drops something next; infinity if never."""
+        """Return when the queue drops an update next, if it has read all; infinity if never."""
 
     def _tickets(self) -> Iterable[Ticket]:
-        """Return what waits."""
+        """Return the waiting tickets."""
         return self._backlog
 
-    # What they share.
+    # What the kinds share.
 
     def check_can_join(self, stream: Stream) -> None:
-        """Raise nothing: the queue can join any stream."""
+        """Do nothing, because the queue can join any stream."""
 
     def read(self, place: Place | None) -> Update | None:
-        """Return the newest update of a key that waits, None if none does. O(its updates)."""
+        """Return the newest waiting update of a key, or None. O(its updates)."""
         return place.newest_waiting() if isinstance(place, BacklogPlace) else None
 
     def snapshot(self) -> list[Update]:
-        """Return all updates that wait."""
+        """Return all waiting updates."""
         return [ticket.update() for ticket in self._tickets()]
 
     def waiting_since(self) -> float | None:
-        """Return the earliest arrival of an update that waits, None if none does. O(waiting)."""
+        """Return the earliest arrival of a waiting update, or None. O(waiting)."""
         waits = (min(ticket.since, ticket.entry.arrival) for ticket in self._tickets())
         return min(waits, default=None)
 
@@ -181,22 +181,22 @@ class LogWaiting(ABC):
         return len(self._backlog)
 
     def catch_up(self) -> float:
-        """Take what was not read, do what fell due, and return the time."""
+        """Read the unread arrivals, do what is due, and return the time."""
         now = self._feed.catch_up()
         self._settle_until(now)
         return now
 
     def release(self) -> None:
-        """Release what refers back to the queue's parts, since nothing uses them any more."""
+        """Release the references that lead back to the queue's parts, which are no longer used."""
         self.cursor.release()
         with suppress(AttributeError):  # if it was never opened
             del self._departures
 
     def _open_log(self, beginning: Beginning, *, age: float | None, at_once: bool) -> None:
-        """Begin to read.
+        """Start to read the log.
 
-        An arrival lets nothing fall due sooner than `age` seconds after it. `at_once` says that
-        something may be dropped when an update comes.
+        An arrival makes nothing due sooner than `age` seconds after it. `at_once` says whether the
+        queue may drop something when an update arrives.
         """
         feed = self._feed
         self._without_room_before = feed.intake.rejected
@@ -217,12 +217,12 @@ class LogWaiting(ABC):
         self._backlog = Backlog(self._sums)
 
     def _settle_until(self, now: float) -> None:
-        """Take what was not read, and do what fell due by `now`."""
+        """Read the unread entries, and do what is due by `now`."""
         self.cursor.settle()
         self._fall_due(now)
 
     def _fall_due(self, now: float) -> None:
-        """Do what fell due by `now`, having read what can be read."""
+        """Read what can be read, and do what is due by `now`."""
         self.cursor.try_settle()
         self.advance(now)
         self._departures.tell(now)
@@ -232,12 +232,12 @@ class LogWaiting(ABC):
         return self._next_due()
 
     def _take_entry(self, entry: LogEntry, now: float) -> None:
-        """Take an entry of the log."""
+        """Process an entry of the log."""
         self._take(entry, now)
         self._departures.tell(now)
 
     def _place_for(self, entry: LogEntry, now: float) -> BacklogPlace:
-        """Return the place of the key of a log entry, which counts from its first one on."""
+        """Return the place of the key of an entry. The key counts from its first entry."""
         place = self._places.find(entry.cell)
         if place is None:
             place = BacklogPlace(entry.cell)
@@ -248,7 +248,7 @@ class LogWaiting(ABC):
         return place
 
     def _without_room(self) -> int:
-        """Return how many updates found the stream's page pool full, and so never came here."""
+        """Return how many updates found the stream's page pool full and so did not arrive here."""
         return self._feed.intake.rejected - self._without_room_before
 
     def _check(self) -> None:

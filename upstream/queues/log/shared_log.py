@@ -1,8 +1,8 @@
-"""The log of all updates of a stream, shared by the queues that want every one of them.
+"""The log of all updates of a stream, shared by the queues that need every update.
 
-An append queue reads the log from its own position when it is looked at, so an enqueue costs the
-same however many append queues there are. The log is cut at the slowest reader. A reader that has
-taken an entry over holds on to that entry only, and all readers share its one copy of the value.
+A queue reads the log from its own position when it is called, so an enqueue costs the same for any
+number of such queues. The log is cut at the position of the slowest reader. A reader keeps only the
+entries that wait in it, and all readers share one copy of each value.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class LogEntry:
         self.time = time
         self.arrival = arrival
         self.version = version
-        """Which of its key's accepted updates it is; 0 if it was late."""
+        """The number of this update among the accepted ones of its key; 0 if it was late."""
 
 
 class LogReader(Protocol):
@@ -34,18 +34,18 @@ class LogReader(Protocol):
     position: int
     """The number of the first entry that it has not read."""
     read_ahead: int | None
-    """How many unread entries it tolerates before it must read, None for any number."""
+    """How many entries may be unread before it must read, or None for any number."""
 
     def settle(self) -> None:
-        """Read the log up to its end."""
+        """Read the log to its end."""
         ...
 
 
 class SharedLog:
     """The updates that some reader has not read yet, numbered from the first ever.
 
-    Appending is O(1) but for readers that bound what is unread, who then read; reading is O(1)
-    amortised over the entries.
+    Appending is O(1), except that readers with a `read_ahead` may have to read. Reading is O(1)
+    per entry, amortised.
     """
 
     __slots__ = ("_entries", "_first", "_is_appending", "_readers", "_settle_at", "failure")
@@ -57,32 +57,32 @@ class SharedLog:
         self._settle_at: int | None = None
         self._is_appending = False
         self.failure: Exception | None = None
-        """What the first reader raised that could not read as an update was appended."""
+        """The exception of the first reader that failed to read while an update was appended."""
 
     @property
     def end(self) -> int:
-        """Return the number that the next entry will get."""
+        """Return the number of the next entry."""
         return self._first + len(self._entries)
 
     @property
     def has_readers(self) -> bool:
-        """Whether anybody reads the log."""
+        """Whether the log has readers."""
         return bool(self._readers)
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def append(self, entry: LogEntry) -> None:
-        """Add an update; readers that bound what is unread may read at once.
+        """Add an update. Readers with a `read_ahead` may read at once.
 
-        What these raise is kept for `raise_failure`: nobody else is to miss the update for it.
+        Their exceptions are kept for `raise_failure`, so that no other reader misses the update.
         """
         self._entries.append(entry)
         end = self.end
         if self._settle_at is not None and end >= self._settle_at:
             self._is_appending = True
             try:
-                for reader in tuple(self._readers):  # one that reads may close, or others do
+                for reader in tuple(self._readers):  # reading may close this reader or others
                     if reader.read_ahead is not None and end - reader.position >= reader.read_ahead:
                         self._let_settle(reader)
             finally:
@@ -90,18 +90,18 @@ class SharedLog:
                 self._cut()
 
     def open(self, reader: LogReader) -> None:
-        """Let `reader` read all entries from the end on."""
+        """Add a reader, which reads all entries from the end on."""
         reader.position = self.end
         self._readers.append(reader)
         self._cut()
 
     def close(self, reader: LogReader) -> None:
-        """Let `reader` read no more."""
+        """Remove a reader."""
         self._readers.remove(reader)
         self._cut()
 
     def raise_failure(self) -> None:
-        """Raise what the first reader raised that could not read since this was called last."""
+        """Raise the first exception of a reader since the last call, if there was one."""
         failure, self.failure = self.failure, None
         if failure is not None:
             raise failure
@@ -109,11 +109,11 @@ class SharedLog:
     def _let_settle(self, reader: LogReader) -> None:
         try:
             reader.settle()
-        except Exception as error:  # noqa: BLE001 - it is raised when the enqueue is complete
+        except Exception as error:  # noqa: BLE001 - it is raised after the enqueue
             self.failure = self.failure or error
 
     def read(self, reader: LogReader) -> list[LogEntry]:
-        """Return what `reader` has not read, and note that it has."""
+        """Return the unread entries of `reader`, and note that it has read them."""
         unread = self.unread(reader)
         if unread:
             reader.position = self.end
@@ -121,12 +121,12 @@ class SharedLog:
         return unread
 
     def unread(self, reader: LogReader) -> list[LogEntry]:
-        """Return what `reader` has not read."""
+        """Return the unread entries of `reader`."""
         return self._entries[reader.position - self._first :]
 
     def note_read(self) -> None:
-        """Note that a reader has read something."""
-        if not self._is_appending:  # else once, when all have read
+        """Note that a reader has read entries."""
+        if not self._is_appending:  # otherwise the log is cut once, after all have read
             self._cut()
 
     def _cut(self) -> None:

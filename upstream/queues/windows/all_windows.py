@@ -1,4 +1,4 @@
-"""All windows of the keys of an append window queue, and the line in which their tuples leave."""
+"""All windows of the keys of an append window queue, and the line of tuples that will leave."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .window_place import WindowPlace
 
 
 class Shedding(Protocol):
-    """Decides which windows are dropped."""
+    """Chooses the windows to drop."""
 
     def sheds(self) -> bool:
         """Tell whether to drop the next window."""
@@ -37,7 +37,7 @@ class Shedding(Protocol):
 
 
 class Entry:
-    """What is to leave: a tuple or the end of a window."""
+    """One element of the line: a tuple or the end of a window."""
 
     __slots__ = ("completes", "opens", "place", "window_tuple")
 
@@ -47,12 +47,12 @@ class Entry:
         self.place = place
         self.window_tuple = window_tuple
         self.opens = opens
-        """The windows that the operator is to open with it."""
+        """The windows that the operator opens with it."""
         self.completes = False
-        """Whether a window is complete when it has left."""
+        """Whether it completes a window."""
 
     def release(self) -> None:
-        """Release its place, whose windows refer to the line; the queue may have forgotten it."""
+        """Release the place, whose windows refer to the line. The queue may have forgotten it."""
         self.place.release()
         del self.place
 
@@ -61,7 +61,7 @@ Line = deque[Entry]
 
 
 class Opened:
-    """How far the operator is with the windows of one key."""
+    """The windows of one key that the operator has opened or will open."""
 
     __slots__ = ("newest_committed", "newest_waiting", "waiting_closes", "windows")
 
@@ -70,7 +70,7 @@ class Opened:
         """The number of the newest window that the operator has opened."""
         self.newest_waiting = 0
         self.waiting_closes: deque[tuple[int, float]] = deque()
-        """Closed windows that the operator has not opened yet, and when they were closed."""
+        """Closed windows that the operator has not opened yet, with the times of their closes."""
         self.windows: deque[CommittedWindow] = deque()
         """The windows that the operator has open, oldest first."""
 
@@ -80,7 +80,7 @@ class Opened:
 
 
 class WindowsInLine:
-    """The windows of one key, whose tuples go into the line of the queue."""
+    """The windows of one key, whose tuples wait in the line of the queue."""
 
     __slots__ = (
         "_counts",
@@ -113,20 +113,20 @@ class WindowsInLine:
         self.windows.keep = self._keep
         self._line = line
         self._drawn = drawn
-        """Whether the windows of the queue that are started next are shed, if any may be."""
+        """Whether each of the next windows of the queue is shed, if the queue sheds windows."""
         self._kept: deque[int] = deque()
         """The open windows that were not shed."""
         self._opening: tuple[int, ...] | None = None
-        """The windows that the next tuple starts and that were not shed, None if it starts none."""
+        """The windows that the next tuple starts and that are not shed; None if it starts none."""
         self._last: Entry | None = None
         self.held = 0
-        """How many tuples are in line."""
+        """The number of tuples in the line."""
         self.uncommitted = 0
-        """How many windows were not shed, and their first tuple is in line."""
+        """The number of windows that were not shed and whose first tuple is in the line."""
 
     @property
     def held_windows(self) -> int:
-        """How many windows are held that may still be committed."""
+        """How many windows are held and may still be committed."""
         return self.uncommitted
 
     @property
@@ -135,7 +135,7 @@ class WindowsInLine:
         return self.held
 
     def drop_uncommitted(self) -> int:
-        """Drop all windows, since the key is forgotten; the operator aborts those it has open."""
+        """Drop all windows of a forgotten key. The operator aborts those that it has open."""
         counts = self._counts
         counts.superseded += self.uncommitted
         counts.dropped += self.held
@@ -149,7 +149,7 @@ class WindowsInLine:
         return 0
 
     def close(self) -> None:
-        """Release the last entry, which refers back to these windows, since nothing more comes."""
+        """Release the last entry, which refers back to these windows."""
         self._last = None
 
     def _place(self) -> AppendPlace:
@@ -168,7 +168,7 @@ class WindowsInLine:
             kept = tuple(indices)
         place = self._place()
         for index in kept:
-            place.note_commit(self.windows.version(index))  # each will be delivered some time
+            place.note_commit(self.windows.version(index))  # each of them will be delivered
         self._opening = kept
         self._kept.extend(kept)
         self.uncommitted += len(kept)
@@ -184,7 +184,7 @@ class WindowsInLine:
             self._put(row, self._mark_of(opening) if opening else WindowMark.DISALLOW, opening)
 
     def _put(self, row: Row, mark: WindowMark | WindowEnd, opening: tuple[int, ...] = ()) -> None:
-        """Put a tuple into the line, unless its windows were all shed."""
+        """Add a tuple to the line, unless all of its windows were shed."""
         if not self._kept:
             self._counts.dropped += 1
             return
@@ -206,7 +206,7 @@ class WindowsInLine:
         return earlier[-1]
 
     def note_close(self, index: int, number: int, windows: int) -> int:
-        """Put the ends of windows that no tuple of theirs completes into the line."""
+        """Add the ends of windows to the line if no tuple of theirs completes them."""
         place = self._place()
         newest = None
         kept = self._kept
@@ -227,11 +227,11 @@ class WindowsInLine:
         return IS_UPDATE
 
     def reject_open(self) -> int:
-        """Never called: nothing here refuses a tuple."""
-        raise AssertionError("there is room for everything")
+        """Raise, because memory never refuses a tuple here."""
+        raise AssertionError("memory refuses no tuple of this queue")
 
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""
         self.windows._check()
 
 
@@ -239,7 +239,7 @@ AppendPlace = WindowPlace[WindowsInLine, Opened]
 
 
 class AllWindows:
-    """Every window of all keys of one queue, and the line in which their tuples leave."""
+    """All windows of one queue, and the line of tuples that will leave."""
 
     __slots__ = (
         "_counts",
@@ -268,14 +268,14 @@ class AllWindows:
         self._shedding = shedding
         self._drawn: deque[bool] | None = None if shedding is None else deque()
         self.line: Line = deque()
-        """What is to leave, oldest first."""
+        """The tuples and ends that will leave, oldest first."""
         self._waiting_keys = 0
 
     def listen(self, feed: Feed) -> None:
-        """Do nothing: a stream tells all that is needed."""
+        """Do nothing, because the arrivals are all that is needed of a stream."""
 
     def close(self, places: Iterable[AppendPlace], feed: Feed | None) -> None:
-        """Release all windows, since the queue is closed."""
+        """Release all windows, because the queue is closed."""
         self.line.clear()
         for place in places:
             place.progress.windows.clear()
@@ -305,7 +305,7 @@ class AllWindows:
             self._waiting_keys -= 1
 
     def react(self, place: AppendPlace, triggers: int, now: float) -> Outcome:
-        """Note what was closed, and that it waits."""
+        """Note which windows were closed, and that they wait."""
         if triggers & CLOSES:
             place.note_close(place.windows.closed_version, now)
         if triggers & IS_UPDATE:
@@ -320,27 +320,27 @@ class AllWindows:
                 self._waiting_keys += 1
         return Outcome.OUTSIDE if triggers & OUTSIDE else Outcome.WAITING
 
-    # Keys that come and go.
+    # Adding and forgetting keys.
 
     def make_place(self, cell: KeyCell, key_hash: int | None) -> AppendPlace:
-        """Make the place of a key that may come in, and note nothing of it."""
+        """Make the place of a key that may be added, without storing anything about it."""
         windows = WindowsInLine(
             self._specification, self._counts, cell.key, line=self.line, drawn=self._drawn
         )
         return WindowPlace(cell, windows, Opened(), key_hash)
 
     def terms_for(self, key: Key) -> WindowTerms:
-        """Return what was given for a new key; raise if it makes no sense."""
+        """Return the options given for a new key; raise if they are invalid."""
         return self._rates.given(key), None
 
     def welcome(self, place: AppendPlace, terms: Terms) -> None:
-        """Do nothing: there is no scheduler to tell."""
+        """Do nothing, because there is no scheduler."""
 
     def ask(self) -> None:
-        """Do nothing: no cost is needed."""
+        """Do nothing, because no cost is needed."""
 
     def ask_times(self, times: Sequence[float]) -> None:
-        """Draw whether the windows are shed that tuples at `times` may start, and one to spare."""
+        """Draw which windows are shed that tuples at `times` may start, and one more."""
         if self._shedding is None or self._drawn is None:
             return
         needed = sum(len(self._specification.holding(time)) + 1 for time in times)
@@ -353,22 +353,22 @@ class AllWindows:
             self._waiting_keys -= 1
         place.buffer.close()
 
-    # What is known.
+    # Counting.
 
     def held_by_forgotten(self) -> int:
-        """Return 0: what is in line of a forgotten key was dropped."""
+        """Return 0, because the tuples of forgotten keys were dropped from the line."""
         return 0
 
     def waiting_count(self) -> int:
-        """Return how many keys wait."""
+        """Return the number of waiting keys."""
         return self._waiting_keys
 
     def ready_count(self, places: Iterable[AppendPlace]) -> int:
-        """Return how many keys have a window that the operator has open."""
+        """Return the number of keys with a window that the operator has open."""
         return sum(1 for place in places if place.progress.windows)
 
     def idle_count(self) -> int:
-        """Return 0: the operator never waits for a key."""
+        """Return 0, because the operator never waits for a key."""
         return 0
 
     def _check_place(self, place: AppendPlace) -> None:

@@ -1,9 +1,9 @@
 """The append window queue: every window is processed, in the order in which tuples arrive.
 
-It is what windows under update semantics are compared with (report, section 6.3 and Figure 13b).
-Tuples leave once, and each starter opens its windows. So the operator may have up to `overlap` open
-per key, and works on all of them with each tuple. Full load makes this queue ever longer; with
-`RandomWindowShedding` it drops windows at random instead, whatever is the most recent one.
+Windows under update semantics are compared with it (report, section 6.3 and Figure 13b). Tuples
+leave once, and each starter opens its windows. So the operator may have up to `overlap` open
+windows per key, and each tuple updates all of them. Under overload, this queue grows without limit.
+With `RandomWindowShedding` it instead drops windows at random, whichever is the most recent one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from .windowed_queue import WindowedQueue, check_specification
 
 
 class RandomWindowShedding:
-    """Drop each window with the probability `share`, when its first tuple comes.
+    """Drop each window with the probability `share` when its first tuple arrives.
+
+    `seed` starts the random numbers, so that two runs drop the same windows.
 
     >>> RandomWindowShedding(1.0).sheds()
     True
@@ -50,9 +52,11 @@ class RandomWindowShedding:
 class AppendWindowQueue(WindowedQueue[AppendPlace]):
     """Keep every window, and serve the tuples in the order of their arrival.
 
-    `shedding` drops windows at random; a tuple whose windows are all dropped is dropped with them.
-    Values are Python objects; they are not kept in a page pool. The other parameters are those of
-    every `WindowedQueue`.
+    `shedding` drops windows at random. A tuple is dropped if all of its windows are dropped. By
+    default no windows are dropped.
+
+    The other parameters are those of every `WindowedQueue`. Values are Python objects; they are not
+    stored in a page pool.
 
     >>> from upstream import Aggregate
     >>> queue = AppendWindowQueue(WindowSpecification(size=2, slide=1))
@@ -105,7 +109,7 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
         self._cycles.add(self._all.line)
 
     def dequeue(self) -> WindowTuple | None:
-        """Return the next tuple, or the end of a window, or None if nothing waits."""
+        """Return the next tuple or the end of a window, or None if nothing waits."""
         now = self._intake.catch_up()
         in_process = self._in_process
         in_process.note_service(now)
@@ -137,7 +141,7 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
         return entry.window_tuple
 
     def read(self, key: Key) -> list[Update] | None:
-        """Return the tuples of `key` that are to leave, None if there are none. O(tuples)."""
+        """Return the tuples of `key` in the line, or None if there are none. O(tuples)."""
         self._intake.catch_up()
         place = self._find(key)
         updates = (entry.window_tuple.update for entry in self._all.line if entry.place is place)

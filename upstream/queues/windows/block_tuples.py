@@ -1,9 +1,9 @@
-"""The buffered tuples of a window queue as bytes in blocks of the page pool.
+"""The buffered tuples of a window queue, as bytes in blocks of the page pool.
 
-Here the window buffer of a key (report, section 6.2) meets the memory for it (section 7.2): which
-block a tuple is in is the business of the :class:`BlockChain`. Values come encoded, since whether
-they can be is found out before anything happens, and are decoded as they leave. The report stores
-a mark with each tuple; here the window buffer makes marks as tuples leave.
+This module joins the window buffer of a key (report, section 6.2) to its memory (section 7.2). The
+:class:`BlockChain` decides in which block a tuple is. Values arrive encoded, because it must be
+known before any change whether they can be encoded. They are decoded when they leave. The report
+stores a mark with each tuple; here the window buffer makes marks when tuples leave.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ...windows.buffered_tuples import Row
 
 
 class BlockTuples:
-    """Hold the tuples of `key` in `chain`, their values as the bytes that `codec` decodes.
+    """Store the tuples of `key` in `chain`; `codec` decodes their values.
 
-    A tuple that finds no room is refused with PagePoolFullError or ValueTooLargeError; nothing has
-    changed then. A value that cannot be decoded stays, and can be taken again.
+    A tuple without room raises PagePoolFullError or ValueTooLargeError, and then nothing has
+    changed. A value that cannot be decoded stays and can be taken again.
 
     >>> from upstream.memory import BytesCodec, OnDemandMemory, PagePool
     >>> memory = OnDemandMemory(PagePool(4096), location_bytes=256)
@@ -49,18 +49,18 @@ class BlockTuples:
         self._chain.append_to_both(row[2], _encoded(row))
 
     def take(self) -> Row:
-        """Take the oldest out of the dequeue buffer; IndexError if it is empty."""
+        """Remove and return the oldest of the dequeue buffer; IndexError if it is empty."""
         record = self._chain.take(self._decode)
         if record is None:
             raise IndexError("the dequeue buffer is empty")
         return self._key, record[1], record[0]
 
     def enqueued_count(self) -> int:
-        """Return how many are in the enqueue buffer."""
+        """Return the number of tuples in the enqueue buffer."""
         return self._chain.enqueued_count
 
     def committed_count(self) -> int:
-        """Return how many are in the dequeue buffer."""
+        """Return the number of tuples in the dequeue buffer."""
         return self._chain.committed_count
 
     def drop(self, count: int) -> None:
@@ -72,7 +72,7 @@ class BlockTuples:
         self._chain.truncate(count)
 
     def commit(self, count: int, *, dropping: int) -> None:
-        """Let the oldest `count` be the dequeue buffer as well, and drop the oldest `dropping`."""
+        """Make the oldest `count` the dequeue buffer as well, and drop the oldest `dropping`."""
         self._chain.commit(count, dropping=dropping)
 
     def discard(self) -> None:
@@ -80,16 +80,16 @@ class BlockTuples:
         self._chain.discard()
 
     def clear(self) -> None:
-        """Let go of everything, and give all memory back."""
+        """Empty both buffers, and release all memory."""
         self._chain.clear()
 
     def enqueued(self) -> list[Row]:
-        """Return what is in the enqueue buffer."""
+        """Return the tuples of the enqueue buffer."""
         key, decode = self._key, self._decode
         return [(key, decode(data), time) for time, data in self._chain.enqueued()]
 
 
 def _encoded(row: Row) -> bytes:
     value = row[1]
-    assert isinstance(value, bytes), "a value that was not encoded"
+    assert isinstance(value, bytes), "the value is not encoded"
     return value

@@ -1,8 +1,8 @@
 """Windows from their commit to the delivery of their result.
 
-A window is in process from the moment at which all of it has left until its result is delivered.
-Results that are never delivered must not make the queue grow, so the number is bounded: past it,
-the oldest is taken as delivered.
+A window is in process from the moment when it has left completely until its result is delivered.
+Results that are never delivered must not make the queue grow. So the number is bounded: beyond it,
+the oldest window is taken as delivered.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class CommittedWindow:
     version: int
     end: float
     name: tuple[int, float]
-    """How its result is looked up: the hash of its key, and its end. The key is not hashed again,
-    since that may fail, and windows leave in the middle of a change."""
+    """The name of its result: the hash of its key, and its end. The key is not hashed again,
+    because that may fail, and windows leave in the middle of a change."""
     seconds: float
     """How long the consumer has worked on it so far."""
 
@@ -44,7 +44,7 @@ class CommittedWindow:
 
 
 class InProcessWindows:
-    """The windows in process of one queue, at most `limit`, and what was counted as they left."""
+    """The windows in process of one queue, at most `limit`, and the counts of those that left."""
 
     __slots__ = (
         "_by_name",
@@ -65,16 +65,16 @@ class InProcessWindows:
         self._cost = cost
         self._limit = limit
         self._windows: OrderedDict[int, CommittedWindow] = OrderedDict()
-        """The windows that have left and were not delivered, by identity, oldest first."""
+        """The windows that have left and are not delivered, by identity, oldest first."""
         self._by_name: dict[tuple[int, float], list[CommittedWindow]] = {}
-        """The same by their names."""
+        """The same windows by their names."""
         self._unclaimed = 0
-        """How many windows were taken as delivered, and may yet be delivered."""
+        """The number of windows that were taken as delivered and may still be delivered."""
         self.delivered = self.taken_as_delivered = 0
         self.aborted = 0
-        """How many committed windows were aborted."""
+        """The number of committed windows that were aborted."""
         self.served: CommittedWindow | None = None
-        """The window of which a tuple was handed out last."""
+        """The window of the tuple that left last."""
         self.served_at = 0.0
 
     def __len__(self) -> int:
@@ -85,21 +85,21 @@ class InProcessWindows:
         return iter(self._windows.values())
 
     def note_service(self, now: float) -> None:
-        """Count the time since the last tuple was handed out as spent on its window."""
+        """Count the time since the last tuple left as spent on its window."""
         window = self.served
         if window is not None:
             window.seconds += now - self.served_at
             self.served = None
 
     def add(self, window: CommittedWindow, now: float) -> None:
-        """Note that all of a window has left, and that its result is to be delivered."""
+        """Note that a window has left completely and that its result will be delivered."""
         older: CommittedWindow | None = None
         alike = self._by_name.get(window.name)
         if alike is None:
             self._by_name[window.name] = [window]
         else:
             key = window.place.cell.key
-            # Of a key that was forgotten and came again.
+            # The key was forgotten and has arrived again.
             older = next((one for one in alike if _is_equal(one.place.cell.key, key)), None)
             alike.append(window)
         self._windows[id(window)] = window
@@ -112,7 +112,7 @@ class InProcessWindows:
             self._note_delivery(older, now)
 
     def deliver(self, result: WindowResult, now: float) -> None:
-        """Note that the application has the result of a window, known by its key and end."""
+        """Note that the application has the result of a window, found by its key and end."""
         try:
             name = hash(result.key), result.end
             alike = self._by_name.get(name, ())
@@ -128,7 +128,7 @@ class InProcessWindows:
             raise WindowNotInProcessError(result)
 
     def clear(self) -> None:
-        """Forget all windows, since the queue is closed."""
+        """Forget all windows, because the queue is closed."""
         self._windows.clear()
         self._by_name.clear()
         self.served = None
@@ -146,7 +146,7 @@ class InProcessWindows:
 
 
 def _is_equal(one: Key, other: Key) -> bool:
-    """Tell whether two keys are equal; not if comparing them fails."""
+    """Tell whether two keys are equal; False if the comparison fails."""
     with suppress(Exception):
         return one is other or bool(one == other)
     return False

@@ -48,7 +48,7 @@ _AFTER_WAIT = WAITING[KeyEvent.COMMIT]
 
 
 class Processing:
-    """The states of one key: whether it waits, and how far its committed window is."""
+    """The states of one key: whether it waits, and the progress of its committed window."""
 
     __slots__ = ("is_deferred", "processing_state", "waiting_state", "window")
 
@@ -56,9 +56,9 @@ class Processing:
         self.waiting_state = KeyState.ENQ
         self.processing_state = KeyState.DONE
         self.is_deferred = False
-        """Whether it waits outside of the scheduler, since its turn came while it was IDLE."""
+        """Whether it waits outside the scheduler, because its turn came while it was IDLE."""
         self.window: CommittedWindow | None = None
-        """What is under processing."""
+        """The window under processing."""
 
     def release(self) -> None:
         """Release the window, which refers back to the place."""
@@ -69,7 +69,7 @@ KeyPlace = WindowPlace[WindowBuffer, Processing]
 
 
 class RecentWindows:
-    """Which windows wait and which are under processing, of all keys of one queue."""
+    """The windows that wait or are under processing, for all keys of one queue."""
 
     __slots__ = (
         "_buffer",
@@ -120,12 +120,12 @@ class RecentWindows:
         self._codec = codec
         self._order = ArrivalOrder() if scheduler.needs_arrival_order else None
         self.keys_under_processing: deque[KeyPlace] = deque()
-        """The keys that are READY, in the order in which they are served."""
+        """The READY keys, in the order in which they are served."""
         self._idle_keys: set[KeyPlace] = set()
         self._deferred = self._waits = 0
 
     def begin(self, ticks: Callable[[], float]) -> None:
-        """Begin to serve keys; `ticks` tells the time."""
+        """Start to serve keys; `ticks` returns the time."""
         self._ticks = again_of(ticks)
         self.scheduler.bind(
             Surroundings(
@@ -140,7 +140,7 @@ class RecentWindows:
             feed.ask_first(self._cost.ask)
 
     def close(self, places: Iterable[KeyPlace], feed: Feed | None) -> None:
-        """Release all windows, since the queue is closed."""
+        """Release all windows, because the queue is closed."""
         for waiting in list(self.scheduler):
             self.scheduler.remove(waiting)
         self.scheduler.unbind()
@@ -158,7 +158,7 @@ class RecentWindows:
     # From WAIT to READY, IDLE and DONE.
 
     def commit_next(self, now: float) -> bool:
-        """Commit to the window of the key that is to be served next, if any can be."""
+        """Commit to the window of the key to serve next; return False if there is none."""
         while (place := self.scheduler.take(now)) is not None:
             assert isinstance(place, WindowPlace)
             if place.progress.processing_state is _IDLE:
@@ -181,7 +181,7 @@ class RecentWindows:
         return False
 
     def finish(self, place: KeyPlace, now: float) -> None:
-        """Note that all of the window of the first key under processing has left."""
+        """Note that the window of the first key under processing has left completely."""
         self.keys_under_processing.popleft()
         place.progress.processing_state = _AT_FINISH[place.progress.processing_state]
         window = place.progress.window
@@ -200,7 +200,7 @@ class RecentWindows:
             place.buffer.clear()
 
     def react(self, place: KeyPlace, triggers: int, now: float) -> Outcome:
-        """Do what the triggers of an arrival ask for."""
+        """Handle the triggers of an arrival."""
         if triggers & CLOSES and (place.committed_versions or place.stale_since is None):
             place.note_close(place.windows.closed_version, now)
         outcome = Outcome.WAITING
@@ -236,7 +236,7 @@ class RecentWindows:
         """Let the key wait for its most recent window."""
         cell = place.cell
         if cell.version == 1:
-            self._rates.begin_again(cell)  # its windows count from the first update
+            self._rates.begin_again(cell)  # the rate of its windows starts with the first update
         place.progress.waiting_state = _AT_UPDATE[place.progress.waiting_state]
         place.waiting_since = now
         place.version_before = cell.version - 1
@@ -245,7 +245,7 @@ class RecentWindows:
         self.scheduler.schedule(place)
 
     def _withdraw(self, place: KeyPlace, now: float) -> None:
-        """Let the key wait no more, since its window is gone."""
+        """Stop the wait of the key, because its window was dropped."""
         if place.progress.is_deferred:
             self._end_deferral(place)
         else:
@@ -259,17 +259,17 @@ class RecentWindows:
         self._deferred -= 1
 
     def wait_for_more(self, place: KeyPlace) -> None:
-        """Let the first key under processing be IDLE, since its next tuple has not come."""
+        """Make the first key under processing IDLE, because its next tuple has not arrived."""
         self.keys_under_processing.popleft()
         progress = place.progress
         progress.processing_state = _AT_GAP[progress.processing_state]
-        place.windows.watch()  # whatever comes next may promote the key
+        place.windows.watch()  # the next tuple may promote the key
         self._idle_keys.add(place)
 
-    # Keys that come and go.
+    # Adding and forgetting keys.
 
     def make_place(self, cell: KeyCell, key_hash: int | None) -> KeyPlace:
-        """Make the place of a key that may come in, and note nothing of it."""
+        """Make the place of a key that may be added, without storing anything about it."""
         key = cell.key
         tuples = (
             ObjectTuples()
@@ -280,34 +280,34 @@ class RecentWindows:
         return WindowPlace(cell, buffer, Processing(), key_hash)
 
     def terms_for(self, key: Key) -> WindowTerms:
-        """Return what was given for a new key; raise if it makes no sense."""
+        """Return the options given for a new key; raise if they are invalid."""
         return self._rates.given(key), self.scheduler.terms_for(key)
 
     def welcome(self, place: KeyPlace, terms: Terms) -> None:
-        """Note that a key came in, with what the scheduler was given for it."""
+        """Note a new key, with the options that the scheduler was given for it."""
         if self._order is not None:
             self._order.append(place.cell)
         self.scheduler.welcome(place.cell, terms)
 
     def ask(self) -> None:
-        """Ask for the cost if the scheduler needs it. May fail."""
+        """Ask for the processing cost if the scheduler needs it. This may fail."""
         if self.scheduler.asks_cost:
             self._cost.ask()
 
     def ask_times(self, times: Sequence[float]) -> None:
-        """Do nothing: windows start without asking."""
+        """Do nothing, because windows start without any check."""
 
     def note_forgotten(self, place: KeyPlace) -> None:
-        """Note that a key is forgotten. What was committed of it may still have to leave."""
+        """Note that a key is forgotten. Its committed window may still have to leave."""
         if self._order is not None:
             self._order.remove(place.cell)
         if place.buffer.is_finished:
             place.buffer.clear()
 
-    # What is known.
+    # Counting.
 
     def held_by_forgotten(self) -> int:
-        """Return how many tuples are still to leave of keys that were forgotten."""
+        """Return how many tuples of forgotten keys must still leave."""
         return sum(
             place.buffer.held_tuples
             for place in self.keys_under_processing
@@ -315,15 +315,15 @@ class RecentWindows:
         )
 
     def waiting_count(self) -> int:
-        """Return how many keys wait."""
+        """Return the number of waiting keys."""
         return len(self.scheduler) + self._deferred
 
     def ready_count(self, places: Iterable[KeyPlace]) -> int:
-        """Return how many keys are READY."""
+        """Return the number of READY keys."""
         return len(self.keys_under_processing)
 
     def idle_count(self) -> int:
-        """Return how many keys are IDLE."""
+        """Return the number of IDLE keys."""
         return len(self._idle_keys)
 
     def _check_place(self, place: KeyPlace) -> None:

@@ -1,8 +1,8 @@
-"""How a queue of windows takes tuples in: one by one, in batches, or from a stream.
+"""How tuples enter a queue of windows: one by one, in batches, or from a stream.
 
-A queue that is not attached takes them in at once. One that is attached to a stream reads the
-stream's log whenever it is asked anything, each tuple as of its own arrival. So an enqueue costs
-the stream the same, however many such queues it has.
+A queue that is not attached processes tuples at once. A queue that is attached to a stream reads
+the stream's log whenever it is called, each tuple as of its own arrival. So an enqueue costs the
+stream the same for any number of such queues.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _NOTHING_GIVEN: Final[WindowTerms] = (None, None)
 _OUT_OF_RANGE: Final = object()
-"""Instead of the value of a tuple whose windows cannot be told."""
+"""Stands for the value of a tuple whose windows cannot be computed."""
 
 _LATE = Outcome.LATE
 _OUTSIDE = Outcome.OUTSIDE
@@ -51,38 +51,38 @@ _WAITING = Outcome.WAITING
 
 
 class WindowKind(Protocol[AnyPlace]):
-    """What the kinds of queues of windows differ in: which windows leave, and when."""
+    """The part in which the kinds of queues of windows differ: which windows leave, and when."""
 
     def make_place(self, cell: KeyCell, key_hash: int | None) -> AnyPlace:
-        """Make the place of a key that may come in, and note nothing of it."""
+        """Make the place of a key that may be added, without storing anything about it."""
         ...
 
     def terms_for(self, key: Key) -> WindowTerms:
-        """Return the rate and what else was given for a new key. Raises if it makes no sense."""
+        """Return the rate and the options given for a new key; raise if they are invalid."""
         ...
 
     def welcome(self, place: AnyPlace, terms: Terms) -> None:
-        """Note that a key came in, with what `terms_for` returned for it beside the rate."""
+        """Note a new key; `terms` are its options from `terms_for`, without the rate."""
         ...
 
     def react(self, place: AnyPlace, triggers: int, now: float) -> Outcome:
-        """Do what the triggers of an arrival ask for."""
+        """Handle the triggers of an arrival."""
         ...
 
     def note_forgotten(self, place: AnyPlace) -> None:
-        """Note that a key is forgotten. What was committed of it may still have to leave."""
+        """Note that a key is forgotten. Its committed window may still have to leave."""
         ...
 
     def ask(self) -> None:
-        """Ask what is needed as keys start to wait. May fail."""
+        """Ask for what is needed when keys start to wait. This may fail."""
         ...
 
     def ask_times(self, times: Sequence[float]) -> None:
-        """Ask what is needed as tuples at `times` start windows. May fail."""
+        """Ask for what is needed when tuples at `times` start windows. This may fail."""
         ...
 
     def _check_place(self, place: AnyPlace) -> None:
-        """State every invariant of a key."""
+        """Assert every invariant of a key."""
         ...
 
 
@@ -96,14 +96,15 @@ class TakesTuples(Protocol[AnyPlace]):
 def enqueue(
     self: TakesTuples[AnyPlace], key: Key, value: object, time: float | None = None
 ) -> Outcome:
-    """Enqueue one tuple, and return what became of it. O(1) amortised.
+    """Enqueue one tuple and return its outcome. O(1) amortised.
 
-    `key` is any hashable object and `value` any object; with a page pool, one that the codec can
-    encode. `time` is when the source made the tuple, in seconds; it decides which windows the tuple
-    is in, and defaults to the clock's time. A tuple older than the newest of its key is late.
+    `key` is any hashable object that equals itself. `value` is any object; with a page pool, one
+    that the codec can encode. `time` is when the source made the tuple, in seconds. It decides
+    which windows have the tuple, and defaults to the clock's time. A tuple older than the newest of
+    its key is late: it is dropped and counted.
 
-    Raises PagePoolFullError if the page pool has no room for it. The tuple is counted as rejected,
-    and the windows that lack it are dropped.
+    Raises PagePoolFullError if the page pool has no room for it. The tuple counts as rejected, and
+    the windows that lack it are dropped.
     """
     if self._stream is not None:
         return self._stream.enqueue(key, value, time)
@@ -118,9 +119,9 @@ def enqueue(
         return intake.take_one(key, value, time)
     windows = place.windows
     if windows.late_before <= time and intake.is_direct and value is not TOMBSTONE:
-        # `_take_in`, written out.
+        # This is `_take_in`, written out.
         if time < windows.quiet_until:
-            # Mostly. Nothing happens but that the tuple is there, and when does not matter.
+            # The usual case. The tuple is only stored, and its arrival time does not matter.
             windows.late_before = time
             windows.keep((key, value, time))
             intake.counts.arrived += 1
@@ -135,11 +136,12 @@ def enqueue(
 def enqueue_many(
     self: TakesTuples[AnyPlace], keys: Column, values: Column, times: Column | None = None
 ) -> BatchOutcome:
-    """Enqueue the rows of three equally long columns, and return what became of them.
+    """Enqueue the rows of three columns of equal length, and return the outcomes.
 
-    Columns are sequences, NumPy arrays or Arrow arrays; `times` defaults to the clock's time. The
-    result is what enqueueing row by row at one instant would give. If a row is bad, an error names
-    it and nothing is applied. What load does to a row is counted and never raised.
+    The columns are sequences, NumPy arrays or Arrow arrays. `times` defaults to the clock's time.
+    The result is the same as enqueueing row by row at one instant. If a row is invalid, an error
+    names it and no row is applied. Rows that are dropped because of load are counted and raise no
+    error.
     """
     if self._stream is not None:
         return self._stream.enqueue_many(keys, values, times)
@@ -147,7 +149,7 @@ def enqueue_many(
 
 
 class WindowIntake(Generic[AnyPlace]):
-    """Takes tuples into one queue of windows. It is what the queue's stream tells of arrivals."""
+    """The part of a queue of windows through which tuples enter. It is the stream's `Listener`."""
 
     __slots__ = (
         "_cursor",
@@ -192,31 +194,31 @@ class WindowIntake(Generic[AnyPlace]):
         self._rates = rates
         self.ticks, self.origin = ticks_of(clock)
         self.encode = encode
-        """Makes of a value what is stored, where that is something else."""
+        """Returns the stored form of a value, if that is not the value itself."""
         self.is_direct = is_direct
-        """Whether tuples are enqueued here, and held as they are."""
+        """Whether tuples are enqueued here and stored as they are."""
         self._numbers = KeyNumbers()
         self._keys: WindowKeys[AnyPlace] = WindowKeys(kind.make_place, kind.terms_for)
         self.places_by_key = self._keys.places
-        """The places of keys whose tuples are enqueued here; for looking up only."""
+        """The places of keys whose tuples are enqueued here, for looking up only."""
         self._places_by_cell: dict[KeyCell, AnyPlace] = {}
-        """The places of keys of a stream by their cells, whose hashes cannot fail as keys' may."""
+        """The places of a stream's keys by cell. The hash of a cell cannot fail, unlike a key's."""
         self._terms: dict[KeyCell, WindowTerms] = {}
-        """What was given for keys of the stream, where anything was."""
+        """The options that were given for keys of the stream, if any."""
         self._next_place: AnyPlace | None = None
         self._next_value: object = None
-        """What was found out about the tuple that is to be read next."""
+        """The stored form of the value of the next tuple, from `_ask_entry`."""
         self._failure: Exception | None = None
-        """What a codec raised that it should not raise."""
+        """An exception of a codec that it should not raise."""
         self._cursor: LogCursor | None = None
         self.feed: Feed | None = None
-        """The stream that feeds the queue, None if tuples are enqueued here."""
+        """The stream that feeds the queue; None if tuples are enqueued here."""
         self.is_closed = False
         self.stands_alone = True
-        """Whether the queue is neither attached nor closed, so that only its clock has to be read."""
+        """Whether the queue is neither attached nor closed, so that it only reads its clock."""
 
     def catch_up(self) -> float:
-        """Read what the stream's log has, and return the time. Raises ClosedError if closed."""
+        """Read the unread tuples and return the time. A closed queue raises ClosedError."""
         if self.is_closed:
             raise ClosedError("queue")
         if self.feed is None or self._cursor is None:
@@ -232,10 +234,10 @@ class WindowIntake(Generic[AnyPlace]):
     # Tuples that are enqueued here.
 
     def take_one(self, key: Key, value: object, time: float) -> Outcome:
-        """Take in a tuple of which nothing is known yet."""
+        """Process a tuple after no checks."""
         now = self.catch_up()
         check_key(key)
-        self._specification.newest(time)  # which refuses what is no time
+        self._specification.newest(time)  # raises for an invalid time
         stored = self._encode_value(value)
         self.kind.ask()
         self.kind.ask_times([time])
@@ -250,7 +252,7 @@ class WindowIntake(Generic[AnyPlace]):
 
     @uninterrupted
     def take_many(self, keys: Column, values: Column, times: Column | None) -> BatchOutcome:
-        """Take in a batch, see `enqueue_many`."""
+        """Process a batch (`enqueue_many`)."""
         now = self.catch_up()
         rows = length_of("keys", keys)
         check_lengths(
@@ -277,7 +279,7 @@ class WindowIntake(Generic[AnyPlace]):
         return count_outcomes(outcomes)
 
     def _check_range(self, moments: list[float]) -> None:
-        """Raise TimeOutOfRangeError for the row whose window cannot be told, if there is one."""
+        """Raise TimeOutOfRangeError for the first row whose windows cannot be computed."""
         for extreme in (min(moments), max(moments)) if moments else ():
             try:
                 self._specification.newest(extreme)
@@ -286,7 +288,7 @@ class WindowIntake(Generic[AnyPlace]):
                 raise TimeOutOfRangeError(extreme, error.slide, row) from None
 
     def _encode_value(self, value: object, row: int | None = None) -> object:
-        """Return `value` as it will be stored, or raise if it never can be."""
+        """Return `value` in the form in which it is stored; raise if that is impossible."""
         if value is TOMBSTONE or self.encode is None:
             return value
         try:
@@ -299,7 +301,7 @@ class WindowIntake(Generic[AnyPlace]):
     def _take_in(
         self, place: AnyPlace, key: Key, value: object, time: float, now: float
     ) -> Outcome:
-        """Take in a tuple after everything was asked. Its place may be closed."""
+        """Process a tuple after all checks. Its place may be closed."""
         counts = self.counts
         place = self._keys.current(place)
         if value is TOMBSTONE:
@@ -316,7 +318,7 @@ class WindowIntake(Generic[AnyPlace]):
         return self.kind.react(place, triggers, now) if triggers else _WAITING
 
     def _take_in_deletion(self, place: AnyPlace, time: float, now: float) -> Outcome:
-        """Forget a key whose tombstone came; the tombstone is in no window itself."""
+        """Forget a key whose tombstone arrived. The tombstone is in no window."""
         counts = self.counts
         counts.arrived += 1
         if place.cell.index != CLOSED:
@@ -329,7 +331,7 @@ class WindowIntake(Generic[AnyPlace]):
         return _OUTSIDE
 
     def _open_place(self, place: AnyPlace, terms: WindowTerms, now: float) -> None:
-        """Let a key come in, which counts from now on."""
+        """Add a key, which counts from now on."""
         cell = place.cell
         rate, scheduler_terms = terms
         cell.time = cell.arrival = now
@@ -354,16 +356,16 @@ class WindowIntake(Generic[AnyPlace]):
         for place in list(self._keys):
             self.forget(place)
 
-    # What the stream tells.
+    # Calls of the stream.
 
     copies_values = True
 
     def join(self, feed: Feed, beginning: Beginning) -> None:
-        """Read the log of a stream from now on."""
+        """Start to read the log of a stream."""
         self.feed = feed
         self.is_direct = self.stands_alone = False
         self.ticks = feed.ticks
-        # What is in the page pool is integrated as it comes.
+        # The use of a page pool is integrated over time, so tuples are read when they arrive.
         read_ahead = READ_AHEAD if self.encode is None else 1
         self._cursor = LogCursor(self._take_entry, read_ahead=read_ahead, ask=self._ask_entry)
         for cell, terms in beginning.terms.items():
@@ -372,26 +374,26 @@ class WindowIntake(Generic[AnyPlace]):
         self._cursor.try_settle()
 
     def terms_for(self, key: Key) -> Terms:
-        """Return what was given for a new key; raise if it makes no sense."""
+        """Return the options given for a new key; raise if they are invalid."""
         return self.kind.terms_for(key)
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note what was given for a key of the stream, which may never come in here."""
+        """Note the options of a key of the stream, which may never arrive here."""
         if terms != _NOTHING_GIVEN:
             self._terms[cell] = cast("WindowTerms", terms)
 
     def take_over(self, cell: KeyCell, now: float) -> None:
-        """Take in the newest tuple of a key, as if it arrived now."""
+        """Take over the newest tuple of a key, as if it had arrived now."""
         assert self.feed is not None and self._cursor is not None
         self._cursor.take_one(self.feed.entry_of(cell), now)
 
     def settle(self) -> None:
-        """Read what the stream's log has."""
+        """Read the entries of the stream's log that the queue has not read."""
         if self._cursor is not None:
             self._cursor.settle()
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether a window of the key waits, or is committed and not delivered, or may."""
+        """Tell whether a window of the key waits, or is committed and not delivered, or may be."""
         if not self._try_settle():
             return True
         place = self._places_by_cell.get(cell)
@@ -400,11 +402,11 @@ class WindowIntake(Generic[AnyPlace]):
         )
 
     def has_arrived(self, cell: KeyCell) -> bool:
-        """Tell whether the key has arrived here and was not forgotten since."""
+        """Tell whether the key has arrived here and is not forgotten."""
         return not self._try_settle() or cell in self._places_by_cell
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Forget the key, as the stream has."""
+        """Forget a key that the stream has forgotten."""
         self._try_settle()
         self._terms.pop(cell, None)
         place = self._places_by_cell.pop(cell, None)
@@ -415,10 +417,10 @@ class WindowIntake(Generic[AnyPlace]):
         return self._cursor is None or self._cursor.try_settle()
 
     def _ask_entry(self, entry: LogEntry, now: float) -> None:
-        """Ask what may fail about a tuple that a stream has accepted, whatever it is like.
+        """Check what may fail about a tuple that a stream has accepted.
 
-        What cannot be stored is counted as rejected; the source of the tuple does not hear of it.
-        If the codec raises anything else, the next caller of this queue is told.
+        A value that cannot be stored counts as rejected, and the source of the tuple gets no error.
+        If the codec raises anything else, the next call of this queue raises it.
         """
         place = self._places_by_cell.get(entry.cell)
         if place is None:
@@ -435,16 +437,16 @@ class WindowIntake(Generic[AnyPlace]):
             self._next_value = self._encode_value(entry.value)
         except (ValueNotEncodableError, ValueTooLargeError):
             self._next_value = UNSTORABLE
-        except Exception as error:  # noqa: BLE001 - a window must not lack the tuple unseen
+        except Exception as error:  # noqa: BLE001 - no window may lack the tuple unnoticed
             self._next_value = UNSTORABLE
             self._failure = self._failure or error
 
     def _take_entry(self, entry: LogEntry, now: float) -> None:
-        """Take in a tuple that a stream has accepted, after `_ask_entry`."""
+        """Process a tuple that a stream has accepted, after `_ask_entry`."""
         place, value = self._next_place, self._next_value
         assert place is not None and self.feed is not None
         counts = self.counts
-        if place.cell.index == CLOSED and entry.version == 0:  # late in the stream, and new here
+        if place.cell.index == CLOSED and entry.version == 0:  # late in the stream and new here
             counts.arrived += 1
             counts.late += 1
             return
@@ -456,7 +458,7 @@ class WindowIntake(Generic[AnyPlace]):
             if self._take_in_deletion(place, entry.time, now) is _OUTSIDE:
                 self._places_by_cell.pop(entry.cell, None)
                 self._keys.end_call()
-            self.feed.forget_if_deleted(entry.cell, now)  # nothing of it waits to be delivered
+            self.feed.forget_if_deleted(entry.cell, now)  # nothing of it must be delivered
             return
         if place.cell.index == CLOSED:
             self._places_by_cell[entry.cell] = place
@@ -473,7 +475,7 @@ class WindowIntake(Generic[AnyPlace]):
     # Keys.
 
     def _forget_place(self, place: AnyPlace, now: float) -> None:
-        """Forget a key. What is committed of it may still leave."""
+        """Forget a key. Its committed window may still leave."""
         cell = place.cell
         triggers = place.buffer.drop_uncommitted()
         if triggers:
@@ -488,11 +490,11 @@ class WindowIntake(Generic[AnyPlace]):
         place.close()
 
     def open_places(self) -> Iterator[AnyPlace]:
-        """Iterate over the places of keys that are known."""
+        """Iterate over the places of known keys."""
         return chain(self._keys, self._places_by_cell.values())
 
     def find(self, key: Key) -> AnyPlace | None:
-        """Return the place of a key, None if it is not known; KeyNotHashableError if it is none."""
+        """Return the place of a key, or None; an invalid key raises KeyNotHashableError."""
         if self.feed is not None:
             cell = self.feed.find(key)
             return None if cell is None else self._places_by_cell.get(cell)
@@ -505,7 +507,7 @@ class WindowIntake(Generic[AnyPlace]):
     # The end.
 
     def close(self) -> None:
-        """Take nothing in any more; every further use raises ClosedError."""
+        """Stop processing tuples; every further use raises ClosedError."""
         self._keys.clear()
         self._places_by_cell.clear()
         self._numbers = KeyNumbers()
@@ -517,7 +519,7 @@ class WindowIntake(Generic[AnyPlace]):
         self.is_closed = True
 
     def release(self) -> None:
-        """Release what refers back to the intake, since nothing uses it any more."""
+        """Release the references that lead back to the intake, which is no longer used."""
         if self._cursor is not None:
             self._cursor.release()
         self._keys.release()

@@ -1,9 +1,8 @@
 """The places of the keys of a queue of windows, by key.
 
-Finding a key in a dict, putting it in or removing it calls the key's own `__hash__` and `__eq__`,
-which may fail. So places are put in *before* any tuple is taken in, and removed afterwards. A place
-that is not open does not count: its windows take every tuple for late, so that the caller looks
-again.
+Finding, adding or removing a key in a dict calls the key's own `__hash__` and `__eq__`, which may
+fail. So places are added *before* any tuple is processed, and removed afterwards. A place that is
+not open does not count: its windows treat every tuple as late, so the caller looks again.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from ...updates import TOMBSTONE, Key
 from .window_place import AnyPlace, WindowPlace
 
 WindowTerms = tuple[float | None, Terms]
-"""What was given for one key: its rate, and what the scheduler was given."""
+"""What was given for one key: its rate, and the options for the scheduler."""
 
 
 class WindowKeys(Generic[AnyPlace]):
-    """Find the places of keys, with new ones for keys that may come in with the present call.
+    """Find the places of keys, and make new places for keys that may be added in the present call.
 
-    `make` makes a place of a cell, given the hash of its key or None. `ask` returns what is given
+    `make` makes a place of a cell and the hash of its key (or None). `ask` returns what is given
     for a key, and may fail.
     """
 
@@ -41,25 +40,25 @@ class WindowKeys(Generic[AnyPlace]):
         self._make = make
         self._ask = ask
         self.places: dict[Key, AnyPlace] = {}
-        """For looking up only: one of them may be closed."""
+        """The places by key, for looking up only. Some may be closed."""
         self._asked: dict[AnyPlace, WindowTerms] = {}
         self._successors: dict[AnyPlace, AnyPlace | None] = {}
-        """The places that were forgotten and are still in `places`, with those that follow them."""
+        """The forgotten places that are still in `places`, with the places that follow them."""
 
     def find(self, key: Key) -> AnyPlace | None:
-        """Return the open place of a key, if it has one."""
+        """Return the open place of a key, or None."""
         self.end_call()
         place = self.places.get(key)
         return None if place is None or place.cell.index == CLOSED else place
 
-    # Before tuples are taken in.
+    # Before tuples are processed.
 
     def place_for(self, key: Key, value: object) -> AnyPlace:
-        """Return the place of the key of one tuple, a new one if it is not known."""
+        """Return the place of the key of one tuple; a new place for an unknown key."""
         return self.places_for([key], [value])[0]
 
     def places_for(self, keys: Sequence[Key], values: Sequence[object]) -> list[AnyPlace]:
-        """Return the places of the keys of tuples; those of new keys are not open."""
+        """Return the places of the keys of tuples. The places of new keys are not open."""
         self.end_call()
         for row, key in enumerate(keys):
             check_key(key, row if len(keys) > 1 else None)
@@ -71,7 +70,7 @@ class WindowKeys(Generic[AnyPlace]):
         found = [place for place in places if place is not None]
         for place, value in zip(found, values, strict=True):
             if value is TOMBSTONE and place not in self._asked:
-                self._asked[place] = self._ask(place.cell.key)  # it may come in again
+                self._asked[place] = self._ask(place.cell.key)  # it may be added again
         return found
 
     def _reserve(self, keys: Iterable[Key]) -> None:
@@ -79,21 +78,21 @@ class WindowKeys(Generic[AnyPlace]):
         for key in keys:
             place = reserved[key] = self._new(key, None)
             self._asked[place] = self._ask(key)
-        self.places.update(reserved)  # which calls no `__hash__` again
+        self.places.update(reserved)  # this calls no `__hash__` again
 
     def _new(self, key: Key, key_hash: int | None) -> AnyPlace:
         place = self._make(KeyCell(key, CLOSED, time=0.0, arrival=0.0), key_hash)
         place.windows.late_before = math.inf
         return place
 
-    # While tuples are taken in; nothing of it can fail.
+    # While tuples are processed. None of these methods can fail.
 
     def terms_of(self, place: AnyPlace) -> WindowTerms:
-        """Return what was asked of the key of a place that is to be opened."""
+        """Return what was given for the key of a place that will be opened."""
         return self._asked[place]
 
     def current(self, place: AnyPlace) -> AnyPlace:
-        """Return the place that the key has by now, if it was forgotten in the same call."""
+        """Return the present place of the key, if it was forgotten in the same call."""
         while place.delivered_version == WindowPlace.FORGOTTEN:
             following = self._successors[place]
             if following is None:
@@ -104,16 +103,16 @@ class WindowKeys(Generic[AnyPlace]):
         return place
 
     def forget(self, place: AnyPlace) -> None:
-        """Forget the key of a place, which is closed by now."""
+        """Forget the key of a place, which is already closed."""
         place.windows.late_before = math.inf
         self._successors[place] = None
 
-    # Afterwards.
+    # After tuples were processed.
 
     def end_call(self) -> None:
-        """Remove the places that are not open, and forget what was asked about their keys.
+        """Remove the places that are not open, and forget what was given for their keys.
 
-        If that fails, the next call does it.
+        If this fails, the next call does it.
         """
         for place, following in list(self._successors.items()):
             if following is not None and following.cell.index != CLOSED:
@@ -134,7 +133,7 @@ class WindowKeys(Generic[AnyPlace]):
         self._successors.clear()
 
     def release(self) -> None:
-        """Release what refers back to the keys, since nothing uses them any more."""
+        """Release the references that lead back to the keys, which are no longer used."""
         self.clear()
         with suppress(AttributeError):
             del self._make, self._ask

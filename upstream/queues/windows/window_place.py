@@ -1,8 +1,9 @@
 """What a queue of windows knows about one key: its windows, and how stale the application is.
 
-Windows have versions, which grow from window to window. Application staleness falls, when a window
-is delivered, to the first close of a newer one. So the closes to which it can fall are remembered:
-one after the newest window delivered, and one after each that is committed and may be delivered.
+Windows have versions, and a newer window has a greater one. When a window is delivered, application
+staleness falls to the first close of a newer window. So the closes to which it can fall are
+remembered: one after the newest delivered window, and one after each committed window that may
+still be delivered.
 """
 
 from __future__ import annotations
@@ -20,32 +21,32 @@ class KeptWindows(Protocol):
     """The windows of one key that a queue holds."""
 
     windows: OpenWindows
-    """Those that are open."""
+    """The open windows."""
 
     @property
     def held_windows(self) -> int:
-        """How many windows are held that may still be committed."""
+        """How many windows are held and may still be committed."""
         ...
 
     @property
     def held_tuples(self) -> int:
-        """How many tuples have not left yet, and are needed."""
+        """How many tuples have not left yet and are needed."""
         ...
 
     def drop_uncommitted(self) -> int:
-        """Drop all windows that are not committed, since the key is forgotten; return triggers."""
+        """Drop all windows that are not committed, for a forgotten key; return triggers."""
         ...
 
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""
         ...
 
 
 class KeyProgress(Protocol):
-    """How far a queue is with the windows of one key; the kinds of queues differ in it."""
+    """The progress of one key's windows, in which the kinds of queues differ."""
 
     def release(self) -> None:
-        """Release what refers back to the key's place. Must not fail."""
+        """Release the references that lead back to the key's place. This must not fail."""
         ...
 
 
@@ -68,15 +69,15 @@ class WindowPlace(Place, Generic[Kept_co, Progress_co]):
 
     buffer: Kept_co
     windows: OpenWindows
-    """The open ones among the windows in the buffer."""
+    """The open windows in the buffer."""
     progress: Progress_co
     key_hash: int
     """The hash of its key, for the names of its windows."""
     closes: list[tuple[int, float]]
     """Version and arrival of the closes to which application staleness may fall, in order."""
     committed_versions: list[int]
-    """The windows that may be delivered: committed, and neither delivered nor aborted. In order;
-    where every window is served, each from its start on."""
+    """The windows that may be delivered: committed, and neither delivered nor aborted. In order.
+    If every window is served, each is in the list from its start."""
 
     def __init__(
         self, cell: KeyCell, buffer: Kept_co, progress: Progress_co, key_hash: int | None = None
@@ -96,7 +97,7 @@ class WindowPlace(Place, Generic[Kept_co, Progress_co]):
         insort(self.committed_versions, version)
 
     def note_close(self, version: int, arrival: float) -> None:
-        """Note that a window was closed: the application is stale if it has none newer."""
+        """Note that a window was closed: the application is stale unless it has a newer one."""
         closes = self.closes
         if not closes:
             self.stale_since = arrival
@@ -108,7 +109,7 @@ class WindowPlace(Place, Generic[Kept_co, Progress_co]):
                 closes.append((version, arrival))
 
     def note_end(self, version: int) -> None:
-        """Note that a committed window was delivered, or never will be."""
+        """Note that a committed window was delivered or will never be."""
         committed = self.committed_versions
         del committed[bisect_left(committed, version)]
 
@@ -123,18 +124,18 @@ class WindowPlace(Place, Generic[Kept_co, Progress_co]):
         sums.application_falls(self, closes[0][1] if closes else None, now)
 
     def close(self) -> None:
-        """Release what refers back to the place, which is in no list and will be in none."""
+        """Release the references that lead back to the place, which is in no list any more."""
         super().close()
         self.windows.release()
 
     def release(self) -> None:
-        """Release what refers back to the place, since its queue and stream are gone."""
+        """Release the references that lead back to the place; its queue and stream are gone."""
         super().release()
         self.windows.release()
         self.progress.release()
 
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""
         assert self.closes == sorted(self.closes)
         assert self.stale_since == (self.closes[0][1] if self.closes else None)
         assert self.committed_versions == sorted(self.committed_versions)

@@ -1,14 +1,14 @@
 """The window queue: the most recent window of each key, in the scheduler's order (report, 6.2).
 
-It composes a key scheduler, a window buffer for each key, and the memory. What an update is to an
-update queue, a window is here: the key waits for its most recent window, and a newer one supersedes
-it in its place. So schedulers, rates and both kinds of staleness are those of update queues; each
-key's cell counts windows.
+It combines a key scheduler, a window buffer for each key, and a memory. A window here is what an
+update is in an update queue: a key waits for its most recent window, and a newer window supersedes
+the older one in its place. So schedulers, rates and both kinds of staleness are those of update
+queues. The cell of each key counts windows.
 
-`dequeue` serves the first of the keys under processing. When there is none, it commits to the window
-of the key that the scheduler chooses. A key may wait while it is under processing, but it is
-committed to one window at a time. If its turn comes while it is IDLE, it stands back. It gets its
-place again, by how long it has waited, when its window has left.
+`dequeue` serves the first of the keys under processing. If there is none, it commits to the window
+of the key that the scheduler chooses. A key may wait while it is under processing, but only one
+window of it is committed at a time. If its turn comes while it is IDLE, it is deferred. When its
+window has left, it returns to the place that its wait gives it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,14 @@ from .windowed_queue import WindowedQueue, check_specification
 class WindowQueue(WindowedQueue[KeyPlace]):
     """Keep the most recent window of each key, and serve the keys in the scheduler's order.
 
-    `buffer` is the semantics: the class `LazyWindowBuffer` or `EagerWindowBuffer`, since each key
-    gets a buffer of its own. `scheduler` decides which key is served next. `memory` keeps the tuples
-    in blocks of a page pool, each block one location of the memory, as the bytes that `codec` makes
-    of their values. The other parameters are those of every `WindowedQueue`.
+    `buffer` is the class `LazyWindowBuffer` or `EagerWindowBuffer`, which says which window of a
+    key is the most recent one. Each key gets a buffer of this class.
+    `scheduler` decides which key is served next.
+    `memory` stores the tuples in blocks of a page pool; each block is one location of the memory.
+    By default they are Python references.
+    `codec` turns values into the bytes that `memory` stores. The default is `BytesCodec`.
+
+    The other parameters are those of every `WindowedQueue`.
 
     >>> from upstream import Aggregate, InPlaceScheduler, LazyWindowBuffer, ManualClock
     >>> windows = WindowSpecification(size=2, slide=2)
@@ -70,7 +74,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         if isinstance(buffer, WindowBuffer) and buffer.is_unspecified:
             buffer = type(buffer)
         if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
-            raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer, a class")
+            raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer")
         if not isinstance(scheduler, Scheduler):
             raise ParameterError(
                 "scheduler", scheduler, "a scheduler object such as InPlaceScheduler()"
@@ -120,14 +124,14 @@ class WindowQueue(WindowedQueue[KeyPlace]):
     def dequeue(self) -> WindowTuple | None:
         """Return the next tuple of a committed window, or None if there is none now.
 
-        After the last tuple of a window, a tuple without an update may follow, whose mark is
-        `CLOSE`: it ends a window that no tuple of its own ends.
+        After the last tuple of a window, a tuple without an update may follow. Its mark `CLOSE`
+        ends a window that none of its own tuples ends.
         """
         intake = self._intake
         now = intake.ticks() if intake.stands_alone else intake.catch_up()
         in_process = self._in_process
         window = in_process.served
-        if window is not None:  # `note_service`, written out
+        if window is not None:  # this is `note_service`, written out
             window.seconds += now - in_process.served_at
             in_process.served = None
         recent = self._recent
@@ -148,9 +152,9 @@ class WindowQueue(WindowedQueue[KeyPlace]):
     def abort(self, key: Key) -> bool:
         """Drop the rest of the window of `key` that is under processing, if there is one.
 
-        It is for consumers that cannot go on with the window, or with a tuple that cannot be
-        decoded. `ABORT` leaves instead of the rest. Returns whether there was such a window; raises
-        UnknownKeyError if the key is not known.
+        Use it if the consumer cannot continue with the window, or if a tuple cannot be decoded. An
+        `ABORT` leaves instead of the rest. Returns whether there was such a window. An unknown key
+        raises UnknownKeyError.
         """
         now = self._intake.catch_up()
         place = self._find_known(key)
@@ -160,9 +164,9 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         return bool(triggers)
 
     def read(self, key: Key) -> list[Update] | None:
-        """Return the tuples of the waiting window of `key` that have come, None if none waits.
+        """Return the tuples of the waiting window of `key` that have arrived, or None.
 
-        Changes nothing. O(tuples).
+        It changes nothing. O(tuples).
         """
         self._intake.catch_up()
         place = self._find(key)
@@ -171,7 +175,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         return place.buffer.waiting()
 
     def memory_usage(self) -> MemoryUsage | None:
-        """Return what the tuples take of the page pool, None if they are not kept there."""
+        """Return the tuples' use of the page pool, or None if they are not stored in one."""
         return None if self._memory is None else self._memory.usage(self._intake.catch_up())
 
     def _policy(self) -> str:
@@ -188,7 +192,7 @@ def _check_memory(memory: Memory | None, codec: Codec | None) -> None:
 
 
 def _encode_for(memory: Memory, codec: Codec, value: object) -> object:
-    """Return the bytes of a value; a function, since a method would keep its queue alive."""
+    """Return the bytes of a value. A method instead would keep its queue alive."""
     data = codec.encode(value)
     memory.check_length(RECORD_HEADER_BYTES + len(data))
     return data

@@ -1,7 +1,7 @@
-"""What queues of windows have in common: results delivered, staleness, and their stream.
+"""What queues of windows share: the delivery of results, staleness, and their stream.
 
-The kinds of queues differ in which windows leave, and when: see `WindowKind`. How tuples come in is
-the business of `WindowIntake`.
+The kinds of queues differ in which windows leave, and when: see `WindowKind`. `WindowIntake`
+processes arriving tuples.
 """
 
 from __future__ import annotations
@@ -49,44 +49,49 @@ from .window_place import AnyPlace
 
 
 class WindowsKept(WindowKind[AnyPlace], Protocol[AnyPlace]):
-    """The kind of a queue, as the queue sees it."""
+    """The kind of a queue, as the queue calls it."""
 
     def listen(self, feed: Feed) -> None:
         """Note that a stream feeds the queue from now on."""
         ...
 
     def close(self, places: Iterable[AnyPlace], feed: Feed | None) -> None:
-        """Release all windows, since the queue is closed."""
+        """Release all windows, because the queue is closed."""
         ...
 
     def waiting_count(self) -> int:
-        """Return how many keys wait."""
+        """Return the number of waiting keys."""
         ...
 
     def ready_count(self, places: Iterable[AnyPlace]) -> int:
-        """Return how many of the known keys, or those of which something leaves, are READY."""
+        """Return the number of READY keys among `places`."""
         ...
 
     def idle_count(self) -> int:
-        """Return how many keys are IDLE."""
+        """Return the number of IDLE keys."""
         ...
 
     def held_by_forgotten(self) -> int:
-        """Return how many tuples are held that are still to leave, of keys that were forgotten."""
+        """Return the number of tuples of forgotten keys that must still leave."""
         ...
 
 
 class WindowedQueue(ABC, Generic[AnyPlace]):
     """A queue of windows.
 
-    The kinds are `WindowQueue` and `AppendWindowQueue`; use one of them. What their parameters have
-    in common: `specification` says which windows there are. `clock` tells when tuples arrive, the
-    system's clock unless given. `rates` are those of windows, a mapping or a function of the key;
-    estimated unless given. `processing_cost` is the seconds that the consumer needs for one window:
-    a number, a function, or measured unless given, as the time between the dequeue of a tuple and
-    the next call, summed over the window's tuples. `forgetting` is the weight of the newest value
-    in what is estimated or measured. At most `in_process_limit` windows are in process; past it
-    the oldest is taken as delivered.
+    The kinds are `WindowQueue` and `AppendWindowQueue`; use one of them. They share these
+    parameters:
+
+    `specification` says which windows there are.
+    `clock` is where the queue reads the time of arrivals. The default is a `SystemClock`.
+    `rates` are the windows per second of each key, as a mapping or a function of the key. By
+    default they are estimated.
+    `processing_cost` is the seconds that the consumer needs for one window: a number, or a function
+    that returns the present cost. By default it is measured: the time from the dequeue of each
+    tuple to the next call, summed over the tuples of the window.
+    `forgetting` is the weight of the newest value in whatever is estimated or measured.
+    `in_process_limit` is the largest number of windows in process. Beyond it, the oldest is taken
+    as delivered.
     """
 
     _stream: Stream | None
@@ -151,21 +156,21 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
 
     @property
     def specification(self) -> WindowSpecification:
-        """Which windows there are."""
+        """The windows of the queue: their size, slide and tick."""
         return self._specification
 
     @abstractmethod
     def dequeue(self) -> WindowTuple | None:
-        """Return the next tuple of a committed window, or the end of one; None if there is none."""
+        """Return the next tuple of a committed window or the end of a window, or None."""
 
     def dequeue_many(self, limit: int) -> list[WindowTuple]:
-        """Return up to `limit` tuples, as that many calls of `dequeue` would."""
+        """Return up to `limit` tuples, like as many calls of `dequeue`."""
         check_count("limit", limit, least=0)
         tuples: list[WindowTuple] = []
         while len(tuples) < limit:
             try:
                 window_tuple = self.dequeue()
-            except Exception:  # of a codec, say; the next call will see it again
+            except Exception:  # for example of a codec; the next call raises it again
                 if tuples:
                     break
                 raise
@@ -175,7 +180,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
         return tuples
 
     def deliver(self, result: WindowResult) -> None:
-        """Note that the application has the result of a window, known by its key and end.
+        """Note that the application has the result of a window, found by its key and end.
 
         Raises WindowNotInProcessError if the window is not in process.
         """
@@ -189,10 +194,10 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
             self.deliver(result)
 
     def advance(self, now: float) -> None:
-        """Close the windows that end at or before `now`, a source time, without a further tuple.
+        """Close the windows that end at or before `now` without a further tuple.
 
-        A tuple that comes for one of them later is late. O(keys) the first time, from then on
-        O(log keys) for each key of which a window ends.
+        `now` is a source time. A tuple that arrives later for one of these windows is late.
+        O(keys) the first time, and then O(log keys) for each key with a window that ends.
         """
         clock_now = self._intake.catch_up()
         self._kind.ask()
@@ -220,19 +225,19 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
 
     @abstractmethod
     def read(self, key: Key) -> list[Update] | None:
-        """Return the tuples of `key` that wait, None if there are none. Changes nothing."""
+        """Return the waiting tuples of `key`, or None if there are none; change nothing."""
 
     def __len__(self) -> int:
-        """Return how many keys wait."""
+        """Return the number of waiting keys."""
         if self._final is None:
             self._intake.catch_up()
         return self._kind.waiting_count()
 
     def forget(self, key: Key) -> None:
-        """Forget `key`, in the stream if the queue has one. UnknownKeyError if it is not known.
+        """Forget `key` here and in the stream, if any. An unknown key raises UnknownKeyError.
 
-        Its staleness keeps counting in the averages. Its windows count as superseded. One that is
-        committed and complete still leaves, and one that is not complete is aborted.
+        Its staleness still counts in the averages. Its windows count as superseded. A committed
+        window still leaves if it is complete, and is aborted otherwise.
         """
         if self._stream is not None:
             self._stream.forget(key)
@@ -252,30 +257,30 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
 
     @property
     def key_count(self) -> int:
-        """How many keys have arrived and were not forgotten, as far as was looked at. O(1)."""
+        """The number of keys that have arrived and are not forgotten, as last counted. O(1)."""
         return self._places.sums.counted
 
     @property
     def processing_cost(self) -> float | None:
-        """The seconds that the consumer needs for one window, None while that is not known."""
+        """The seconds that the consumer needs for one window, or None while unknown."""
         return self._cost.seconds()
 
     def statistics(self) -> WindowQueueStatistics:
-        """Return the exact counters; after `close` the final ones. O(keys)."""
+        """Return the exact counters; after `close`, the final ones. O(keys)."""
         if self._final is not None:
             return self._final
         self._intake.catch_up()
         return self._count()
 
     def memory_usage(self) -> MemoryUsage | None:
-        """Return what the tuples take of the page pool, None if they are not kept there."""
+        """Return the tuples' use of the page pool, or None if they are not stored in one."""
         return None
 
     # The queue's life.
 
     @property
     def stream(self) -> Stream | None:
-        """The stream that the queue is attached to, None if tuples are enqueued here."""
+        """The stream that the queue is attached to, or None."""
         return self._stream
 
     @property
@@ -290,14 +295,14 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
 
     @property
     def clock_steps_back(self) -> int:
-        """How many readings of the clock were earlier than one before; time stood still then."""
+        """How many readings of the clock were earlier than a previous one."""
         return steps_back_of(self._intake.ticks)
 
     def close(self, *, dropping: bool = False) -> WindowQueueStatistics:
         """Detach from the stream, if any, release everything, and return the final statistics.
 
-        With `dropping`, windows that wait are dropped first and count as superseded. Without it,
-        the final statistics say that they are held.
+        With `dropping`, waiting windows are dropped first and count as superseded. Otherwise the
+        final statistics count them as held.
         """
         if self._final is not None:
             return self._final
@@ -318,7 +323,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
         )
 
     def _policy(self) -> str:
-        """Return what the representation says about how the queue serves."""
+        """Return the policy of the queue as a part of its representation."""
         return ""
 
     # What the stream calls.
@@ -328,7 +333,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
             raise ClosedError("queue")
         if self._stream is not None or self._counts.arrived:
             raise AlreadyAttachedError(
-                "this queue is attached already, or has taken updates of its own; attach a new one"
+                "this queue is already attached or has received updates; attach a new queue"
             )
         self._kind.ask()
         return self._intake
@@ -341,7 +346,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
     def _leave(self) -> WindowQueueStatistics:
         self._intake.catch_up()
         final = self._count()
-        now = self._intake.ticks()  # not before: to count is to do what fell due
+        now = self._intake.ticks()  # not earlier, because counting also does what is due
         self._final = final
         self._kind.close(self._intake.open_places(), self._intake.feed)
         self._places.close(now)
@@ -353,7 +358,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
     # What is shared with the parts.
 
     def _catch_up(self) -> float:
-        """Read what arrived, do what fell due, and return the time."""
+        """Read the arrivals, do what is due, and return the time."""
         return self._intake.catch_up()
 
     def _rates(self) -> UpdateRates:
@@ -363,7 +368,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
         return self._intake.find(key)
 
     def _find_known(self, key: Key) -> AnyPlace:
-        """Return the place of a key, or raise UnknownKeyError."""
+        """Return the place of a key; an unknown key raises UnknownKeyError."""
         place = self._intake.find(key)
         if place is None:
             raise UnknownKeyError(key)
@@ -408,6 +413,6 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
 
 
 def check_specification(specification: object) -> None:
-    """Raise ParameterError unless this says which windows there are."""
+    """Raise ParameterError unless this is a WindowSpecification."""
     if not isinstance(specification, WindowSpecification):
         raise ParameterError("specification", specification, "a WindowSpecification")
