@@ -63,15 +63,10 @@ def make_queue(
     """Return a new queue of the policy with this name.
 
     `policy` is one of `POLICIES`. Another name raises UnknownPolicyError.
-    `clock` is where the queue reads the time. The default is a `SystemClock`.
     `capacity` is the largest number of waiting updates or keys. By default there is no limit, but
-    for "append-shedding" the default is 1,000. For "adaptive", which also defaults to 1,000, it is
-    the number above which the queue conflates.
-    `rates` are the update rates of the keys, in updates per second, as a mapping or a function of
-    the key. By default they are estimated.
-    `processing_cost` is the seconds that the consumer needs for one update: a number, or a function
-    that returns the present value. By default it is measured from dequeue to delivery.
+    1,000 for "append-shedding". For "adaptive", the queue conflates above it (default 1,000).
     `seed` is for the random numbers of "append-shedding".
+    `clock`, `rates` and `processing_cost` are those of every `StreamQueue`.
 
     >>> len(make_queue("append"))
     0

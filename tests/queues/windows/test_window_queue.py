@@ -286,7 +286,7 @@ class TestAbort:
 class TestParameters:
     @pytest.mark.parametrize("wrong", ["lazy", None, LazyWindowBuffer(TUMBLING), int])
     def test_the_buffer_is_a_class(self, wrong: object) -> None:
-        with pytest.raises(ParameterError, match="LazyWindowBuffer or EagerWindowBuffer, a class"):
+        with pytest.raises(ParameterError, match="LazyWindowBuffer or EagerWindowBuffer, not"):
             WindowQueue(TUMBLING, wrong, InPlaceScheduler())  # type: ignore[arg-type]
 
     @BUFFERS

@@ -30,8 +30,8 @@ from .windowed_queue import WindowedQueue, check_specification
 class WindowQueue(WindowedQueue[KeyPlace]):
     """Keep the most recent window of each key, and serve the keys in the scheduler's order.
 
-    `buffer` is the class `LazyWindowBuffer` or `EagerWindowBuffer`, which says which window of a
-    key is the most recent one. Each key gets a buffer of this class.
+    `buffer` is `LazyWindowBuffer` or `EagerWindowBuffer`, as a class or as an instance made without
+    arguments. It decides which window of a key is the most recent one. Each key gets its own.
     `scheduler` decides which key is served next.
     `memory` stores the tuples in blocks of a page pool; each block is one location of the memory.
     By default they are Python references.
