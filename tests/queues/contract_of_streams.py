@@ -168,7 +168,7 @@ class StreamContract(QueueSetting):
         self, queue: StreamQueue
     ) -> None:
         other = self.make()
-        with pytest.raises(AlreadyAttachedError, match="own"):
+        with pytest.raises(AlreadyAttachedError, match="belongs to a queue"):
             queue.stream.attach(other)
         for each in (queue, other):
             assert each.enqueue("IBM", 24.0) is Outcome.WAITING

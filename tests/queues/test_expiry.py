@@ -46,7 +46,7 @@ def test_updates_expire_in_the_order_of_arrival_and_exactly_at_their_age() -> No
     assert waits.expire_until(4.9) == []
     assert waits.expire_until(9.0) == [("A", 5.0), ("B", 6.0)]
     assert waits.expiry.next_due() == math.inf
-    with pytest.raises(AssertionError, match="not there"):
+    with pytest.raises(AssertionError, match="no update is due"):
         waits.expiry.fall_due(99.0)
 
 

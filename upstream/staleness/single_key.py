@@ -32,6 +32,9 @@ _SATURATED_LOAD: Final = 1e30  # beyond it, a higher rate changes no digit of th
 def single_key_queue_staleness(rate: float, cost: float) -> float:
     """Return the mean queue staleness of one key whose server never idles.
 
+    `rate` is the updates of the key per unit of time. `cost` is the units of time that the server
+    needs for one update.
+
     >>> round(single_key_queue_staleness(1.0, 1.0), 6)
     0.096588
     """
@@ -41,6 +44,9 @@ def single_key_queue_staleness(rate: float, cost: float) -> float:
 
 def single_key_application_staleness(rate: float, cost: float) -> float:
     """Return the mean application staleness of one key whose server never idles.
+
+    `rate` is the updates of the key per unit of time. `cost` is the units of time that the server
+    needs for one update.
 
     >>> round(single_key_application_staleness(1.0, 1.0), 6)
     0.634471

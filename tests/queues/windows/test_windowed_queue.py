@@ -77,7 +77,7 @@ def test_a_result_is_delivered_once(make: MakeQueue) -> None:
     consumer = Consumer(queue)
     consumer.serve()
     for result in consumer.results:
-        with pytest.raises(WindowNotInProcessError, match="deliver what Aggregate"):
+        with pytest.raises(WindowNotInProcessError, match="deliver each result of Aggregate"):
             queue.deliver(result)
 
 

@@ -244,7 +244,7 @@ class Intake:
         return outcome
 
     def take_one(self, key: Key, value: object, time: float, now: float) -> Outcome:
-        """Process an update after no checks."""
+        """Process an update that has not been checked yet."""
         self.deadlines.catch_up_to(now)
         float_time(time)
         check_key(key)

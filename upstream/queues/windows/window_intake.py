@@ -234,7 +234,7 @@ class WindowIntake(Generic[AnyPlace]):
     # Tuples that are enqueued here.
 
     def take_one(self, key: Key, value: object, time: float) -> Outcome:
-        """Process a tuple after no checks."""
+        """Process a tuple that has not been checked yet."""
         now = self.catch_up()
         check_key(key)
         self._specification.newest(time)  # raises for an invalid time
@@ -365,7 +365,7 @@ class WindowIntake(Generic[AnyPlace]):
         self.feed = feed
         self.is_direct = self.stands_alone = False
         self.ticks = feed.ticks
-        # The use of a page pool is integrated over time, so tuples are read when they arrive.
+        # Memory usage is averaged over time, so pooled tuples are read as soon as they arrive.
         read_ahead = READ_AHEAD if self.encode is None else 1
         self._cursor = LogCursor(self._take_entry, read_ahead=read_ahead, ask=self._ask_entry)
         for cell, terms in beginning.terms.items():

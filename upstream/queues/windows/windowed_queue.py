@@ -64,7 +64,7 @@ class WindowsKept(WindowKind[AnyPlace], Protocol[AnyPlace]):
         ...
 
     def ready_count(self, places: Iterable[AnyPlace]) -> int:
-        """Return the number of READY keys among `places`."""
+        """Return the number of READY keys; `places` has the places of all keys."""
         ...
 
     def idle_count(self) -> int:
