@@ -51,7 +51,7 @@ def queue_staleness(self: Measured, key: Key | None = None) -> float:
 
 
 def application_staleness(self: Measured, key: Key | None = None) -> float:
-    """Return the application staleness in seconds so far, averaged as `queue_staleness` is. O(keys).
+    """Return the application staleness in seconds, averaged as `queue_staleness` is. O(keys).
 
     The application staleness of a key is the time since the arrival of the first update that is
     newer than the newest one delivered.
@@ -97,9 +97,10 @@ def key_staleness_in_parts(self: Measured, rows: int) -> Iterator[list[KeyStalen
 
 
 def mean_staleness(self: Measured, rows: Iterable[KeyStaleness]) -> tuple[float, float]:
-    """Return queue and application staleness over all keys, given the `rows` of those not forgotten.
+    """Return queue and application staleness over all keys, given the `rows` of the known ones.
 
-    The result is that of `queue_staleness` and `application_staleness`, without a further pass.
+    Forgotten keys count, too: the result is that of `queue_staleness` and `application_staleness`,
+    without a further pass.
     """
     sums = self._places.sums
     keys = sums.retired

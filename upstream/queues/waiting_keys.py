@@ -8,6 +8,7 @@ the versions that have passed.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from ..keys import KeyCell, Place
 from ..schedulers import Scheduler, Surroundings, Terms
@@ -19,6 +20,7 @@ from .places import QueuePlaces
 from .stream.beginning import Beginning
 from .stream.feed import Feed
 from .stream.stream import Stream
+from .stream.values import NewestValues
 from .waiting import Counts
 
 _new_tuple = tuple.__new__
@@ -55,6 +57,7 @@ class WaitingKeys:
     )
 
     _feed: Feed
+    _values: NewestValues
 
     def __init__(
         self,
@@ -149,6 +152,8 @@ class WaitingKeys:
     def release(self) -> None:
         """Release what refers back to the queue's parts, since nothing uses them any more."""
         self._expiry = None
+        with suppress(AttributeError):  # of a queue that could not be made
+            del self._feed, self._values
 
     # What the stream tells.
 
@@ -208,6 +213,10 @@ class WaitingKeys:
 
     def take_over(self, cell: KeyCell, now: float) -> None:
         """Let a key wait with its newest update, as if it arrived now."""
+        self._take_over_one(cell, now)
+        self._reconsider_expiry()
+
+    def _take_over_one(self, cell: KeyCell, now: float) -> None:
         place = self._places.find(cell)
         assert place is not None
         self._taken_over += 1
@@ -224,7 +233,13 @@ class WaitingKeys:
         self._taken_over_at = now
         for cell in self._feed.newest_cells(since):
             if self.time_to_live is None or cell.arrival + self.time_to_live > now:
-                self.take_over(cell, now)
+                self._take_over_one(cell, now)
+        self._reconsider_expiry()
+
+    def _reconsider_expiry(self) -> None:
+        """Note that an update waits that arrived earlier than now, and may expire sooner."""
+        if self._expiry is not None:
+            self._feed.reconsider(self._expiry)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Forget what the queue knows of the key. An update that waits counts as expired."""
@@ -325,7 +340,7 @@ class WaitingKeys:
             self._scheduler.restore(place)
             if self._expiry is not None:
                 self._expiry.note(place, arrival)
-                self._feed.reconsider(self._expiry)
+                self._reconsider_expiry()
 
     # What is known.
 

@@ -1,9 +1,9 @@
 """Keys of which a queue dropped something by itself: it expired, was shed, or was superseded.
 
 A stream forgets a key that has been quiet for `forget_after` seconds once no queue holds an update
-of it. What a queue drops may have been the last update of its key, so the stream is told. It must be
-told in time, in the order in which things happen. So what expires falls due in the stream, and a
-queue that may drop something when an update comes reads the log at once.
+of it. What a queue drops may have been the last update of its key, so the stream is told. It must
+be told in time, in the order in which things happen. So what expires falls due in the stream, and
+a queue that may drop something when an update comes reads the log at once.
 """
 
 from __future__ import annotations

@@ -82,7 +82,8 @@ class LogWaiting(ABC):
         return None
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Do nothing: a key gets its place with its first update."""
+        """Note nothing: a key gets its place with its first update."""
+        return
 
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether an update of the key waits or is in process here, or may be unread."""
@@ -163,6 +164,7 @@ class LogWaiting(ABC):
 
     def check_can_join(self, stream: Stream) -> None:
         """Raise nothing: the queue can join any stream."""
+        return
 
     def read(self, place: Place | None) -> Update | None:
         """Return the newest update of a key that waits, None if none does. O(its updates)."""
@@ -190,7 +192,7 @@ class LogWaiting(ABC):
         """Release what refers back to the queue's parts, since nothing uses them any more."""
         self.cursor.release()
         with suppress(AttributeError):  # if it was never opened
-            del self._departures
+            del self._departures, self._feed
 
     def _open_log(self, beginning: Beginning, *, age: float | None, at_once: bool) -> None:
         """Begin to read.

@@ -123,7 +123,7 @@ class Feed:
         return self.intake.arrived > 0
 
     def find(self, key: Key) -> KeyCell | None:
-        """Return the cell of a key, None if it is not known; KeyNotHashableError if it is no key."""
+        """Return the cell of a key, None if it is not known; KeyNotHashableError if it is none."""
         try:
             return self.keys.find(key)
         except TypeError:

@@ -6,8 +6,8 @@ does not grow with the number of queues: an update queue in which the key waits 
 visited.
 
 Under load, most updates supersede a value that waits in every queue. `enqueue` takes these in
-place and leaves all others to `Intake.take_in`. Batches do the same for their rows. Their result is what
-enqueueing row by row at one instant would give.
+place and leaves all others to `Intake.take_in`. Batches do the same for their rows. Their result is
+what enqueueing row by row at one instant would give.
 """
 
 from __future__ import annotations

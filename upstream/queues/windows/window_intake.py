@@ -7,7 +7,7 @@ the stream the same, however many such queues it has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Generic, Protocol, cast
 
@@ -33,6 +33,7 @@ from ..log.log_waiting import READ_AHEAD
 from ..log.shared_log import LogEntry
 from ..places import QueuePlaces
 from .window_keys import WindowKeys, WindowTerms
+from .window_kind import WindowKind
 from .window_place import AnyPlace
 
 if TYPE_CHECKING:
@@ -48,42 +49,6 @@ _LATE = Outcome.LATE
 _OUTSIDE = Outcome.OUTSIDE
 _REJECTED = Outcome.REJECTED
 _WAITING = Outcome.WAITING
-
-
-class WindowKind(Protocol[AnyPlace]):
-    """What the kinds of queues of windows differ in: which windows leave, and when."""
-
-    def make_place(self, cell: KeyCell, key_hash: int | None) -> AnyPlace:
-        """Make the place of a key that may come in, and note nothing of it."""
-        ...
-
-    def terms_for(self, key: Key) -> WindowTerms:
-        """Return the rate and what else was given for a new key. Raises if it makes no sense."""
-        ...
-
-    def welcome(self, place: AnyPlace, terms: Terms) -> None:
-        """Note that a key came in, with what `terms_for` returned for it beside the rate."""
-        ...
-
-    def react(self, place: AnyPlace, triggers: int, now: float) -> Outcome:
-        """Do what the triggers of an arrival ask for."""
-        ...
-
-    def note_forgotten(self, place: AnyPlace) -> None:
-        """Note that a key is forgotten. What was committed of it may still have to leave."""
-        ...
-
-    def ask(self) -> None:
-        """Ask what is needed as keys start to wait. May fail."""
-        ...
-
-    def ask_times(self, times: Sequence[float]) -> None:
-        """Ask what is needed as tuples at `times` start windows. May fail."""
-        ...
-
-    def _check_place(self, place: AnyPlace) -> None:
-        """State every invariant of a key."""
-        ...
 
 
 class TakesTuples(Protocol[AnyPlace]):
@@ -213,7 +178,7 @@ class WindowIntake(Generic[AnyPlace]):
         """The stream that feeds the queue, None if tuples are enqueued here."""
         self.is_closed = False
         self.stands_alone = True
-        """Whether the queue is neither attached nor closed, so that only its clock has to be read."""
+        """Whether the queue is neither attached nor closed, and only its clock is read."""
 
     def catch_up(self) -> float:
         """Read what the stream's log has, and return the time. Raises ClosedError if closed."""

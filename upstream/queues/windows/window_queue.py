@@ -5,8 +5,8 @@ update queue, a window is here: the key waits for its most recent window, and a 
 it in its place. So schedulers, rates and both kinds of staleness are those of update queues; each
 key's cell counts windows.
 
-`dequeue` serves the first of the keys under processing. When there is none, it commits to the window
-of the key that the scheduler chooses. A key may wait while it is under processing, but it is
+`dequeue` serves the first of the keys under processing. When there is none, it commits to the
+window of the key that the scheduler chooses. A key may wait while it is under processing, but it is
 committed to one window at a time. If its turn comes while it is IDLE, it stands back. It gets its
 place again, by how long it has waited, when its window has left.
 """
@@ -31,9 +31,9 @@ class WindowQueue(WindowedQueue[KeyPlace]):
     """Keep the most recent window of each key, and serve the keys in the scheduler's order.
 
     `buffer` is the semantics: the class `LazyWindowBuffer` or `EagerWindowBuffer`, since each key
-    gets a buffer of its own. `scheduler` decides which key is served next. `memory` keeps the tuples
-    in blocks of a page pool, each block one location of the memory, as the bytes that `codec` makes
-    of their values. The other parameters are those of every `WindowedQueue`.
+    gets a buffer of its own. `scheduler` decides which key is served next. `memory` keeps the
+    tuples in blocks of a page pool, each block one location of the memory, as the bytes that
+    `codec` makes of their values. The other parameters are those of every `WindowedQueue`.
 
     >>> from upstream import Aggregate, InPlaceScheduler, LazyWindowBuffer, ManualClock
     >>> windows = WindowSpecification(size=2, slide=2)
@@ -86,11 +86,11 @@ class WindowQueue(WindowedQueue[KeyPlace]):
                 buffers,
                 scheduler,
                 specification,
-                queue._places,
-                queue._counts,
-                queue._update_rates,
-                cost,
-                queue._in_process,
+                places=queue._places,
+                counts=queue._counts,
+                rates=queue._update_rates,
+                cost=cost,
+                in_process=queue._in_process,
                 memory=memory,
                 codec=kept_codec,
             )
