@@ -14,7 +14,6 @@ from ..keys import KeyCell, Place
 from ..schedulers import Scheduler, Surroundings, Terms
 from ..statistics import ProcessingCost
 from ..updates import TOMBSTONE, Key, Update
-from .expiry import Expiry
 from .in_process import InProcess, Record
 from .places import QueuePlaces
 from .stream.beginning import Beginning
@@ -33,7 +32,6 @@ class WaitingKeys:
         "_arrived_before",
         "_cost",
         "_expired",
-        "_expiry",
         "_feed",
         "_in_process",
         "_late_before",
@@ -84,7 +82,6 @@ class WaitingKeys:
         self._superseded = self._expired = self._rejected = self._taken_over = 0
         self._arrived_before = self._late_before = self._without_room_before = 0
         self._taken_over_at = -math.inf
-        self._expiry: Expiry | None = None
 
     # The life of the queue with its stream.
 
@@ -105,10 +102,7 @@ class WaitingKeys:
         self._queue_area = self._sums.queue
         order = feed.keep_order() if self._scheduler.needs_arrival_order else None
         if self.time_to_live is not None:
-            self._expiry = Expiry(
-                self.time_to_live, arrival_of=_arrival_of_newest, expire=self._expire
-            )
-            feed.watch(self._expiry)
+            feed.watch_age(self.time_to_live, self._expire)
         self._scheduler.bind(
             Surroundings(
                 rates=feed.rates,
@@ -143,15 +137,13 @@ class WaitingKeys:
         if self._scheduler.asks_cost and self._cost.is_told:
             feed.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
-        if self._expiry is not None:
-            feed.stop_watching(self._expiry)
-            self._expiry = None
+        if self.time_to_live is not None:
+            feed.stop_watching_age(self.time_to_live, self._expire)
         if self._scheduler.needs_arrival_order:
             feed.release_order()
 
     def release(self) -> None:
         """Release what refers back to the queue's parts, since nothing uses them any more."""
-        self._expiry = None
         with suppress(AttributeError):  # of a queue that could not be made
             del self._feed, self._values
 
@@ -182,8 +174,6 @@ class WaitingKeys:
         place.waiting_since = now
         place.version_before = place.cell.version
         self._schedule(place)
-        if self._expiry is not None:
-            self._expiry.note(place, now)
         return True
 
     @property
@@ -213,10 +203,6 @@ class WaitingKeys:
 
     def take_over(self, cell: KeyCell, now: float) -> None:
         """Let a key wait with its newest update, as if it arrived now."""
-        self._take_over_one(cell, now)
-        self._reconsider_expiry()
-
-    def _take_over_one(self, cell: KeyCell, now: float) -> None:
         place = self._places.find(cell)
         assert place is not None
         self._taken_over += 1
@@ -224,8 +210,6 @@ class WaitingKeys:
         if self.start_to_wait(place, cell.version, now):
             place.version_before = place.delivered_version
             cell.waiting += 1
-            if self._expiry is not None:
-                self._expiry.note(place, cell.arrival)
         else:
             cell.add_idle(place)
 
@@ -233,13 +217,7 @@ class WaitingKeys:
         self._taken_over_at = now
         for cell in self._feed.newest_cells(since):
             if self.time_to_live is None or cell.arrival + self.time_to_live > now:
-                self._take_over_one(cell, now)
-        self._reconsider_expiry()
-
-    def _reconsider_expiry(self) -> None:
-        """Note that an update waits that arrived earlier than now, and may expire sooner."""
-        if self._expiry is not None:
-            self._feed.reconsider(self._expiry)
+                self.take_over(cell, now)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Forget what the queue knows of the key. An update that waits counts as expired."""
@@ -249,8 +227,6 @@ class WaitingKeys:
         self.drop_waiting(place, now)
         self._places.forget(place, now)
         self._in_process.orphans += place.in_process
-        if self._expiry is not None:
-            self._expiry.forget(place)
         cell.remove_idle(place)
         place.close()
 
@@ -317,10 +293,12 @@ class WaitingKeys:
             self._end_wait(place, now)
             self._expired += 1
 
-    def _expire(self, place: Place, due: float) -> None:
-        """Drop the update that waits at a place and has outlived `time_to_live` at `due`."""
-        self.drop_waiting(place, due)
-        self._feed.forgetting.if_quiet(place.cell, due)
+    def _expire(self, cell: KeyCell, due: float) -> None:
+        """Drop the update of a key that waits and has outlived `time_to_live` at `due`."""
+        place = self._places.find(cell)
+        if place is not None and place.waiting_since is not None:
+            self.drop_waiting(place, due)
+            self._feed.forgetting.if_quiet(cell, due)
 
     def restore(self, record: Record, now: float) -> None:
         """Let a returned update wait again, or count what else becomes of it."""
@@ -338,9 +316,6 @@ class WaitingKeys:
             place.version_before = cell.version - 1
             self._sums.wait_resumes(place, self._sums.start_of_wait(place, arrival), now)
             self._scheduler.restore(place)
-            if self._expiry is not None:
-                self._expiry.note(place, arrival)
-                self._reconsider_expiry()
 
     # What is known.
 
@@ -394,7 +369,3 @@ class WaitingKeys:
         column = self._places.column
         waiting = sum(1 for place in column if place and place.waiting_since is not None)
         assert waiting == len(self._scheduler)
-
-
-def _arrival_of_newest(place: Place) -> float | None:
-    return None if place.waiting_since is None else place.cell.arrival
