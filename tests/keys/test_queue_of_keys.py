@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from upstream.keys import Place, QueueOfKeys
+from upstream.keys import Place, QueueOfKeys, queue_of_keys
 
 from .owner import SHORT_RUNS, Owner, make_cell, make_place
 
@@ -243,3 +243,25 @@ TestQueueOfKeys = QueueOfKeysMachine.TestCase
 TestInPlaceLine = InPlaceLineMachine.TestCase
 TestQueueOfKeys.settings = SHORT_RUNS
 TestInPlaceLine.settings = SHORT_RUNS
+
+
+def test_keys_given_back_in_turn_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = QueueOfKeys()
+    for at in range(200):
+        line.append(make_place(f"waiting {at}", waiting_since=float(at // 100)))
+    looks = 0
+    is_before = queue_of_keys._is_before
+
+    def counted(other: Place, since: float, rank: int) -> bool:
+        nonlocal looks
+        looks += 1
+        return is_before(other, since, rank)
+
+    for at in range(2):
+        line.insert_by_wait(make_place(f"first {at}", waiting_since=float(at)))
+    monkeypatch.setattr(queue_of_keys, "_is_before", counted)
+    for at in range(50):
+        line.insert_by_wait(make_place(f"given back {at}", waiting_since=float(at % 2)))
+    assert looks <= 2 * 50, "where keys of the same time were put in is known"
+    monkeypatch.undo()
+    line._check()

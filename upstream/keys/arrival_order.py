@@ -34,21 +34,22 @@ class ArrivalOrder:
     ['B', 'A']
     """
 
-    __slots__ = ("_end",)
+    __slots__ = ("end",)
 
     def __init__(self) -> None:
         end = Link()
         end.older = end.newer = end
-        self._end = end
+        self.end = end
+        """The list's own element between the newest and the oldest, which closes it to a ring."""
 
     def append(self, link: Link) -> None:
         """Put a cell or marker at the newest end."""
-        newest = self._end.older
-        self._insert_after(newest, link)
+        newest = self.end.older
+        self.insert_after(newest, link)
 
     def prepend(self, link: Link) -> None:
         """Put a cell or marker at the oldest end."""
-        self._insert_after(self._end, link)
+        self.insert_after(self.end, link)
 
     def remove(self, link: Link) -> None:
         """Remove a cell or marker."""
@@ -60,7 +61,7 @@ class ArrivalOrder:
 
     def move_to_newest(self, link: Link) -> None:
         """Move the cell of a key that has arrived again to the newest end."""
-        end = self._end
+        end = self.end
         older = link.older
         newer = link.newer
         newest = end.older
@@ -76,7 +77,7 @@ class ArrivalOrder:
     def next_cell(self, link: Link) -> KeyCell | None:
         """Return the first key on the newer side of `link`. O(markers in between)."""
         after = link.newer
-        while after is not self._end:
+        while after is not self.end:
             if isinstance(after, KeyCell):
                 return after
             after = after.newer
@@ -85,11 +86,11 @@ class ArrivalOrder:
     def move_past(self, marker: Marker, cell: KeyCell) -> None:
         """Move `marker` to the newer side of `cell`."""
         self.remove(marker)
-        self._insert_after(cell, marker)
+        self.insert_after(cell, marker)
 
     def close(self) -> None:
         """Remove all elements, so that no reference cycle keeps them in memory. O(keys)."""
-        link = self._end
+        link = self.end
         while link is not NOWHERE:
             following = link.newer
             link.older = link.newer = NOWHERE
@@ -98,7 +99,8 @@ class ArrivalOrder:
     def __del__(self) -> None:
         self.close()
 
-    def _insert_after(self, before: Link, link: Link) -> None:
+    def insert_after(self, before: Link, link: Link) -> None:
+        """Put a cell or marker on the newer side of `before`."""
         after = before.newer
         link.older = before
         link.newer = after
@@ -107,21 +109,21 @@ class ArrivalOrder:
 
     def __iter__(self) -> Iterator[KeyCell]:
         """Iterate over the cells from the oldest; the list must not change meanwhile."""
-        link = self._end.newer
-        while link is not self._end:
+        link = self.end.newer
+        while link is not self.end:
             if isinstance(link, KeyCell):
                 yield link
             link = link.newer
 
     def _check(self) -> None:
-        previous = self._end
+        previous = self.end
         arrival = -float("inf")
-        link = self._end.newer
-        while link is not self._end:
+        link = self.end.newer
+        while link is not self.end:
             assert link.older is previous, "links that disagree"
             if isinstance(link, KeyCell):
                 assert link.arrival >= arrival, "a key out of arrival order"
                 arrival = link.arrival
             previous = link
             link = link.newer
-        assert self._end.older is previous
+        assert self.end.older is previous

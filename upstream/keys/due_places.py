@@ -8,6 +8,8 @@ earlier. A postponement costs nothing until the bound is reached. Then the place
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sortedcontainers import SortedList
 
 from .place import Place
@@ -62,6 +64,10 @@ class DuePlaces:
         """Remove all entries."""
         self._entries.clear()
         self._noted.clear()
+
+    def __iter__(self) -> Iterator[Place]:
+        """Iterate over the places, the earliest first; they must not change meanwhile."""
+        return (place for _, _, place in self._noted)
 
     def __len__(self) -> int:
         return len(self._entries)

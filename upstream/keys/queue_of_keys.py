@@ -1,16 +1,66 @@
 """The queue of keys (the report's QoK): a doubly linked list of waiting keys' places.
 
 Everything is O(1) but `insert_by_wait`, which looks for the place of a key that was given back.
-Such a key has waited longer than nearly all others, so the search starts at the head; it also
-remembers the last key that it put in, so that any number given back in their order cost O(1) each.
+Such a key has waited longer than nearly all others, so the search starts at the head. It also
+remembers, for each time at which keys that were given back began to wait, the last one that it put
+in, and starts at the nearest of these. So keys that are given back in any order of their times cost
+O(log n) each, also where many keys began to wait at one time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sortedcontainers import SortedDict
+
 from .key_cell import KeyCell
 from .place import NOBODY, Place
+
+Wait = tuple[float, int]
+"""Since when a key has waited, and its rank among those that have waited as long."""
+
+
+class _Returned:
+    """The places that were put in by their waits, where the next search may start.
+
+    All places from the head to a remembered one have waited at least as long as its key says.
+    """
+
+    __slots__ = ("_places", "_waits")
+
+    def __init__(self) -> None:
+        self._places: SortedDict[Wait, Place] = SortedDict()
+        self._waits: dict[Place, Wait] = {}
+
+    def before(self, wait: Wait) -> Place | None:
+        """Return a place behind which a key with this wait belongs, None if none is known."""
+        at = self._places.bisect_right(wait)
+        return self._places.peekitem(at - 1)[1] if at else None
+
+    def note(self, wait: Wait, place: Place) -> None:
+        """Remember the place of a key with this wait."""
+        older = self._places.get(wait)
+        if older is not None:
+            del self._waits[older]
+        self._places[wait] = place
+        self._waits[place] = wait
+
+    def forget(self, place: Place, before: Place | None) -> None:
+        """Forget a place that is removed; `before` stands before it, None if it is the head."""
+        wait = self._waits.pop(place, None)
+        if wait is None:
+            return
+        if before is None or before in self._waits:  # which is found as well
+            del self._places[wait]
+        else:
+            self._places[wait] = before
+            self._waits[before] = wait
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[tuple[Wait, Place]]:
+        return iter(self._places.items())
 
 
 class QueueOfKeys:
@@ -30,8 +80,8 @@ class QueueOfKeys:
         end.previous = end.next = end
         self.end = end
         """The list's own element between tail and head, which closes it to a ring."""
-        self.returned: Place | None = None
-        """The place that `insert_by_wait` put in last, or one before it; None if that is gone."""
+        self.returned: _Returned | None = None
+        """Where `insert_by_wait` has put keys in; None if none of them is in line."""
 
     def head(self) -> Place | None:
         """Return the place to be served next, or None."""
@@ -59,10 +109,11 @@ class QueueOfKeys:
         """
         since = place.waiting_since
         assert since is not None
-        before = self.end
-        hint = self.returned
-        if hint is not None and _is_before(hint, since, place.waiting_rank):
-            before = hint
+        returned = self.returned
+        if returned is None:
+            returned = self.returned = _Returned()
+        wait = since, place.waiting_rank
+        before = returned.before(wait) or self.end
         following = before.next
         while following is not self.end:
             if not _is_before(following, since, place.waiting_rank):
@@ -70,7 +121,7 @@ class QueueOfKeys:
             before = following
             following = before.next
         self._insert_after(before, place)
-        self.returned = place
+        returned.note(wait, place)
 
     def remove(self, place: Place) -> None:
         """Take `place` out."""
@@ -80,8 +131,11 @@ class QueueOfKeys:
         before.next = after
         after.previous = before
         place.previous = place.next = place
-        if place is self.returned:
-            self.returned = None if before is self.end else before
+        returned = self.returned
+        if returned is not None:
+            returned.forget(place, None if before is self.end else before)
+            if not returned:
+                self.returned = None
 
     def __del__(self) -> None:
         self.end.close()  # which is linked to itself
@@ -102,14 +156,15 @@ class QueueOfKeys:
 
     def _check(self) -> None:
         previous = self.end
-        seen_hint = self.returned is None
-        for place in self:
+        places = list(self)
+        for place in places:
             assert place.previous is previous, "links that disagree"
             assert place.waiting_since is not None, "a key in line that does not wait"
-            seen_hint = seen_hint or place is self.returned
             previous = place
         assert self.end.previous is previous, "a tail that is not the last"
-        assert seen_hint, "a remembered place that is not in line"
+        for (since, rank), remembered in self.returned or ():
+            longest = places[: places.index(remembered) + 1]
+            assert all(_is_before(place, since, rank) for place in longest)
 
 
 def _is_before(other: Place, since: float, rank: int) -> bool:

@@ -52,7 +52,7 @@ def queue_staleness(self: Measured, key: Key | None = None) -> float:
 
 
 def application_staleness(self: Measured, key: Key | None = None) -> float:
-    """Return the application staleness in seconds, averaged over time and then over keys. O(keys).
+    """Return the application staleness in seconds, averaged like `queue_staleness`. O(keys).
 
     With `key`, return the average of this key; an unknown key raises UnknownKeyError. The
     application staleness of a key is the time since the arrival of the first update that is newer
@@ -100,10 +100,10 @@ def key_staleness_in_parts(self: Measured, rows: int) -> Iterator[list[KeyStalen
 
 
 def mean_staleness(self: Measured, rows: Iterable[KeyStaleness]) -> tuple[float, float]:
-    """Return queue and application staleness, averaged over time and over all keys.
+    """Return queue and application staleness over all keys, given the `rows` of the known ones.
 
-    `rows` are the rows of all known keys (`key_staleness`). The result is the same as that of
-    `queue_staleness` and `application_staleness`, without a further pass.
+    Forgotten keys count, too: the result is that of `queue_staleness` and `application_staleness`,
+    without a further pass.
     """
     sums = self._places.sums
     keys = sums.retired

@@ -322,6 +322,7 @@ class StreamQueue(ABC):
         self._waiting.stop_listening(now)
         self._places.close(now)
         self._in_process.clear()
+        self._waiting.release()
         self._reader = None
         closed = Stream._closed("queue")
         self._connect(closed, closed._feed)

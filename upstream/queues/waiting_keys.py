@@ -8,17 +8,18 @@ from the versions that have passed.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from ..keys import KeyCell, Place
 from ..schedulers import Scheduler, Surroundings, Terms
 from ..statistics import ProcessingCost
 from ..updates import TOMBSTONE, Key, Update
-from .expiry import Expiry
 from .in_process import InProcess, Record
 from .places import QueuePlaces
 from .stream.beginning import Beginning
 from .stream.feed import Feed
 from .stream.stream import Stream
+from .stream.values import NewestValues
 from .waiting import Counts
 
 _new_tuple = tuple.__new__
@@ -31,7 +32,6 @@ class WaitingKeys:
         "_arrived_before",
         "_cost",
         "_expired",
-        "_expiry",
         "_feed",
         "_in_process",
         "_late_before",
@@ -55,6 +55,7 @@ class WaitingKeys:
     )
 
     _feed: Feed
+    _values: NewestValues
 
     def __init__(
         self,
@@ -81,7 +82,6 @@ class WaitingKeys:
         self._superseded = self._expired = self._rejected = self._taken_over = 0
         self._arrived_before = self._late_before = self._without_room_before = 0
         self._taken_over_at = -math.inf
-        self._expiry: Expiry | None = None
 
     # Joining and leaving a stream.
 
@@ -102,10 +102,7 @@ class WaitingKeys:
         self._queue_area = self._sums.queue
         order = feed.keep_order() if self._scheduler.needs_arrival_order else None
         if self.time_to_live is not None:
-            self._expiry = Expiry(
-                self.time_to_live, arrival_of=_arrival_of_newest, expire=self._expire
-            )
-            feed.watch(self._expiry)
+            feed.watch_age(self.time_to_live, self._expire)
         self._scheduler.bind(
             Surroundings(
                 rates=feed.rates,
@@ -140,15 +137,15 @@ class WaitingKeys:
         if self._scheduler.asks_cost and self._cost.is_told:
             feed.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
-        if self._expiry is not None:
-            feed.stop_watching(self._expiry)
-            self._expiry = None
+        if self.time_to_live is not None:
+            feed.stop_watching_age(self.time_to_live, self._expire)
         if self._scheduler.needs_arrival_order:
             feed.release_order()
 
     def release(self) -> None:
         """Release the references that lead back to the queue's parts, which are no longer used."""
-        self._expiry = None
+        with suppress(AttributeError):  # of a queue that could not be made
+            del self._feed, self._values
 
     # Calls of the stream.
 
@@ -177,8 +174,6 @@ class WaitingKeys:
         place.waiting_since = now
         place.version_before = place.cell.version
         self._schedule(place)
-        if self._expiry is not None:
-            self._expiry.note(place, now)
         return True
 
     @property
@@ -215,8 +210,6 @@ class WaitingKeys:
         if self.start_to_wait(place, cell.version, now):
             place.version_before = place.delivered_version
             cell.waiting += 1
-            if self._expiry is not None:
-                self._expiry.note(place, cell.arrival)
         else:
             cell.add_idle(place)
 
@@ -234,8 +227,6 @@ class WaitingKeys:
         self.drop_waiting(place, now)
         self._places.forget(place, now)
         self._in_process.orphans += place.in_process
-        if self._expiry is not None:
-            self._expiry.forget(place)
         cell.remove_idle(place)
         place.close()
 
@@ -302,10 +293,12 @@ class WaitingKeys:
             self._end_wait(place, now)
             self._expired += 1
 
-    def _expire(self, place: Place, due: float) -> None:
-        """Drop the update at a place, whose `time_to_live` ended at `due`."""
-        self.drop_waiting(place, due)
-        self._feed.forgetting.if_quiet(place.cell, due)
+    def _expire(self, cell: KeyCell, due: float) -> None:
+        """Drop the waiting update of a key, whose `time_to_live` ended at `due`."""
+        place = self._places.find(cell)
+        if place is not None and place.waiting_since is not None:
+            self.drop_waiting(place, due)
+            self._feed.forgetting.if_quiet(cell, due)
 
     def restore(self, record: Record, now: float) -> None:
         """Let an update that was given back wait again, or count why it does not."""
@@ -323,9 +316,6 @@ class WaitingKeys:
             place.version_before = cell.version - 1
             self._sums.wait_resumes(place, self._sums.start_of_wait(place, arrival), now)
             self._scheduler.restore(place)
-            if self._expiry is not None:
-                self._expiry.note(place, arrival)
-                self._feed.reconsider(self._expiry)
 
     # Looking at what waits.
 
@@ -380,7 +370,3 @@ class WaitingKeys:
         column = self._places.column
         waiting = sum(1 for place in column if place and place.waiting_since is not None)
         assert waiting == len(self._scheduler)
-
-
-def _arrival_of_newest(place: Place) -> float | None:
-    return None if place.waiting_since is None else place.cell.arrival

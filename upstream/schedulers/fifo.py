@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
-from ..keys import ArrivalOrder, Marker, Place, QueueOfKeys
+from ..keys import ArrivalOrder, DuePlaces, Marker, Place, QueueOfKeys
 from .scheduler import Scheduler, Surroundings
 
 _TAKEN_OUT: Final = QueueOfKeys()
@@ -35,7 +35,8 @@ class FifoScheduler(Scheduler):
         super().__init__()
         self._marker = Marker()
         self._order = ArrivalOrder()
-        self._returned = QueueOfKeys()
+        self._returned = DuePlaces()
+        """The keys that were given back, by the arrival of their updates."""
         self._waiting = 0
 
     def bind(self, surroundings: Surroundings) -> None:
@@ -62,15 +63,16 @@ class FifoScheduler(Scheduler):
     def restore(self, place: Place) -> None:
         """Add the key to those that were given back."""
         self._waiting += 1
-        self._returned.insert_by_wait(place)
-        place.line = self._returned
+        self._returned.note(place, place.cell.arrival)
+        place.line = None
 
     def next(self, now: float) -> Place | None:
-        """Return the oldest key that was given back, or else the first one past the marker."""
-        while (place := self._returned.head()) is not None:
+        """Return the oldest key that was given back, else the first past the marker."""
+        while (returned := self._returned.first()) is not None:
+            place = returned[1]
             if _is_newest(place):
                 return place
-            self._drop_returned(place)
+            self._returned.remove(place)
         assert self._surroundings is not None
         while (cell := self._order.next_cell(self._marker)) is not None:
             waiting = self._surroundings.place_of(cell)
@@ -82,13 +84,8 @@ class FifoScheduler(Scheduler):
     def remove(self, place: Place) -> None:
         """Stop counting the key; the marker will pass it."""
         self._waiting -= 1
-        if place.line is not None:
-            self._drop_returned(place)
-        place.line = _TAKEN_OUT
-
-    def _drop_returned(self, place: Place) -> None:
         self._returned.remove(place)
-        place.line = None
+        place.line = _TAKEN_OUT
 
     def __len__(self) -> int:
         return self._waiting
@@ -102,8 +99,8 @@ class FifoScheduler(Scheduler):
         while cell is not None:
             waiting = self._surroundings.place_of(cell)
             if waiting is not None and _is_in_line(waiting):
-                is_listed = waiting.line is not None and _is_newest(waiting)
-                if not is_listed:  # else the first loop has yielded it
+                is_listed = waiting in self._returned and _is_newest(waiting)
+                if not is_listed:  # above, as a key that was given back
                     yield waiting
             cell = self._order.next_cell(cell)
 

@@ -51,7 +51,7 @@ class InPlaceScheduler(Scheduler):
         if place is end:
             return None
         self._waiting -= 1
-        if place is self._line.returned:
+        if self._line.returned is not None:
             self._line.remove(place)
         else:  # `QueueOfKeys.remove`, written out
             second = place.next

@@ -1,8 +1,8 @@
 """The open windows of one key: which tuples start, fill and close them.
 
-Windows that the same tuple starts are in one structure, the range of their numbers. So after a gap,
-one tuple may start any number of windows. A `WindowKeeper` decides which tuples are kept and what
-that means for the key. It is a window buffer, or the windows of an append queue.
+Windows that one tuple starts stand in one structure, the range of their numbers. So after a gap,
+one tuple may start any number of windows. Which tuples are kept, and what that means for the key,
+is the business of a `WindowKeeper`: a window buffer, or the windows of an append queue.
 
 Most tuples neither start nor close a window. They come before `quiet_until`, and the caller may
 simply `keep` them. A tuple that starts or closes a window usually starts or closes just the next

@@ -6,7 +6,14 @@ import math
 
 import pytest
 
-from upstream import TOMBSTONE, ManualClock, ParameterError, Stream
+from upstream import (
+    TOMBSTONE,
+    FifoScheduler,
+    ManualClock,
+    ParameterError,
+    Stream,
+    UpdateQueue,
+)
 from upstream.queues.log.shared_log import LogEntry
 from upstream.queues.stream.beginning import oldest_to_take_over
 
@@ -40,3 +47,19 @@ def test_nothing_is_taken_over_unless_a_snapshot_is_asked_for() -> None:
     for since, snapshot in ((3.0, False), (math.nan, True), ("now", True)):
         with pytest.raises(ParameterError, match="since"):
             oldest_to_take_over(since, snapshot=snapshot)
+
+
+def test_fifo_serves_keys_that_were_taken_over_and_given_back_by_their_arrivals() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    for key in "AB":
+        stream.enqueue(key, key)
+        clock.advance(0.25)
+    queue = UpdateQueue(FifoScheduler())
+    stream.attach(queue, snapshot=True)
+    first, second = queue.dequeue_many(2)
+    queue.give_back(second)
+    queue.give_back(first)
+    assert queue.snapshot() == [first, second]
+    assert queue.peek() == first
+    queue._check()

@@ -307,7 +307,7 @@ class StreamMachine(RuleBasedStateMachine):
     @invariant()
     def everything_is_as_the_model_says(self) -> None:
         for known in self.model.unheard_deletions():
-            if known.key not in self.stream:
+            if self.stream._feed.find(known.key) is None:
                 self.model.forget(known)
         if self.is_watched or self.should_look:
             self.should_look = False

@@ -124,7 +124,7 @@ class AdaptiveQueue(StreamQueue):
         if self._is_attached:
             return self._stream.enqueue(key, value, time)
         adaptive = self._adaptive
-        adaptive.catch_up()
+        self._catch_up()
         late, superseding = adaptive.late, adaptive.superseding
         self._stream.enqueue(key, value, time)
         adaptive.settle()
@@ -144,7 +144,7 @@ class AdaptiveQueue(StreamQueue):
         if self._is_attached:
             return self._stream.enqueue_many(keys, values, times)
         adaptive = self._adaptive
-        adaptive.catch_up()
+        self._catch_up()
         late, superseding = adaptive.late, adaptive.superseding
         rows = self._stream.enqueue_many(keys, values, times).waiting
         adaptive.settle()

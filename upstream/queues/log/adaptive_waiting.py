@@ -21,7 +21,6 @@ from ...keys import KeyCell, Place
 from ...schedulers import Scheduler, Surroundings, Terms
 from ...statistics import ProcessingCost
 from ...updates import Key, Update
-from ..expiry import Expiry
 from ..in_process import InProcess, Record
 from ..places import QueuePlaces
 from ..stream.beginning import Beginning
@@ -48,7 +47,6 @@ class AdaptiveWaiting(LogWaiting):
         "_adapted_at",
         "_bounds",
         "_cost",
-        "_expiry",
         "_oldest",
         "_pressure",
         "_resume",
@@ -85,7 +83,6 @@ class AdaptiveWaiting(LogWaiting):
         self._pressure = 0
         self._oldest: Place | None = None
         self._adapted_at = -math.inf
-        self._expiry: Expiry | None = None
 
     # Calls of the stream.
 
@@ -96,13 +93,6 @@ class AdaptiveWaiting(LogWaiting):
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Note a new key; `terms` is what `terms_for` returned for it."""
         self._scheduler.welcome(cell, terms)
-
-    def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Forget what the queue knows of the key. Waiting updates count as expired."""
-        place = self._places.find(cell)
-        super().forget_cell(cell, now)
-        if place is not None and self._expiry is not None:
-            self._expiry.forget(place)
 
     # Joining and leaving a stream.
 
@@ -129,9 +119,7 @@ class AdaptiveWaiting(LogWaiting):
         age = self._bounds.age
         if self.time_to_live is not None:
             age = min(age, self.time_to_live)
-            self._expiry = Expiry(
-                self.time_to_live, arrival_of=_arrival_of_only, expire=self._expire
-            )
+            feed.watch_age(self.time_to_live, self._expire)
         for cell, terms in beginning.terms.items():
             self.welcome(cell, terms)
         if self._scheduler.asks_cost and self._cost.is_told:
@@ -146,12 +134,8 @@ class AdaptiveWaiting(LogWaiting):
             self._feed.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
         self._close_log()
-        self._expiry = None
-
-    def release(self) -> None:
-        """Release the references that lead back to the queue's parts, which are no longer used."""
-        super().release()
-        self._expiry = None
+        if self.time_to_live is not None:
+            self._feed.stop_watching_age(self.time_to_live, self._expire)
 
     # Waiting updates.
 
@@ -171,9 +155,8 @@ class AdaptiveWaiting(LogWaiting):
     # Arrivals.
 
     def _next_due(self) -> float:
-        if self.is_conflating:
-            return math.inf if self._expiry is None else self._expiry.next_due()
-        if not self._backlog:
+        # While the queue conflates, the stream's order of arrival tells what expires.
+        if self.is_conflating or not self._backlog:
             return math.inf
         patience = self._backlog[0].since + self._bounds.age
         return min(self._backlog.next_expiry(self.time_to_live), math.nextafter(patience, math.inf))
@@ -205,17 +188,6 @@ class AdaptiveWaiting(LogWaiting):
 
     def advance(self, now: float) -> None:
         """Do what is due by `now`, and switch if it is time."""
-        while True:
-            while self.is_conflating and (due := self._next_due()) <= now:
-                assert self._expiry is not None
-                self._expiry.fall_due(due)
-                self._adapt(due)
-            was_conflating = self.is_conflating
-            self._adapt(now)
-            if self.is_conflating == was_conflating:
-                return
-
-    def _adapt(self, now: float) -> None:
         if self.is_conflating:
             if self._pressure <= self._resume.waiting and self._keeps_up(now):
                 self._end_conflating()
@@ -225,9 +197,15 @@ class AdaptiveWaiting(LogWaiting):
             self._begin_conflating(now)
         self._adapted_at = max(now, self._adapted_at)
 
-    def _expire(self, place: Place, due: float) -> None:
+    def _expire(self, cell: KeyCell, due: float) -> None:
         """Drop the waiting update of a key, whose `time_to_live` ended at `due`."""
-        self.drop_waiting(place, due)
+        self.cursor.try_settle()
+        self.advance(due)
+        place = self._places.find(cell)
+        if self.is_conflating and place is not None and place.waiting_since is not None:
+            self.drop_waiting(place, due)
+            self.advance(due)
+        self._departures.tell(due)
 
     def _outlasts_patience(self, now: float) -> bool:
         """Drop what has expired by `now`, until an update has waited too long; then return True."""
@@ -297,11 +275,6 @@ class AdaptiveWaiting(LogWaiting):
         place.first = place.last = ticket
         place.version_before = ticket.entry.version - 1
         self._scheduler.schedule(place)
-        self._note_expiry(place, ticket.entry.arrival)
-
-    def _note_expiry(self, place: Place, arrival: float) -> None:
-        if self._expiry is not None:
-            self._expiry.note(place, arrival)
 
     # Serving.
 
@@ -368,7 +341,6 @@ class AdaptiveWaiting(LogWaiting):
             place.version_before = version - 1
             self._sums.wait_resumes(place, since, now)
             self._scheduler.restore(place)
-            self._note_expiry(place, arrival)
         self.advance(now)
         self._departures.tell(now)
         self._departures.reconsider()
@@ -397,12 +369,6 @@ class AdaptiveWaiting(LogWaiting):
 def _only_ticket(place: Place) -> Ticket:
     assert isinstance(place, BacklogPlace) and place.first is not None
     return place.first
-
-
-def _arrival_of_only(place: Place) -> float | None:
-    """Return the arrival of the one update that waits at a place, or None."""
-    assert isinstance(place, BacklogPlace)
-    return None if place.first is None else place.first.entry.arrival
 
 
 def _since(place: Place) -> float:

@@ -134,7 +134,7 @@ class AppendQueue(StreamQueue):
         if self._is_attached:
             return self._stream.enqueue_many(keys, values, times)
         arrivals = self._arrivals
-        arrivals.catch_up()
+        self._catch_up()
         before = arrivals.rejected
         outcome = self._stream.enqueue_many(keys, values, times)
         arrivals.settle()

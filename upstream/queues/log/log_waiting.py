@@ -83,6 +83,7 @@ class LogWaiting(ABC):
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Do nothing, because a key gets its place with its first update."""
+        return
 
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether an update of the key waits, is in process, or may be unread."""
@@ -163,6 +164,7 @@ class LogWaiting(ABC):
 
     def check_can_join(self, stream: Stream) -> None:
         """Do nothing, because the queue can join any stream."""
+        return
 
     def read(self, place: Place | None) -> Update | None:
         """Return the newest waiting update of a key, or None. O(its updates)."""
@@ -190,7 +192,7 @@ class LogWaiting(ABC):
         """Release the references that lead back to the queue's parts, which are no longer used."""
         self.cursor.release()
         with suppress(AttributeError):  # if it was never opened
-            del self._departures
+            del self._departures, self._feed
 
     def _open_log(self, beginning: Beginning, *, age: float | None, at_once: bool) -> None:
         """Start to read the log.

@@ -22,9 +22,10 @@ from ...statistics import AnyKey, EstimatedRates, GivenRates, PerKey, Rates, Upd
 from ...updates import Key, Update
 from ..log.shared_log import LogEntry, LogReader, SharedLog
 from .admission import Admission
+from .ages import Action, Ages
 from .batch_intake import BatchIntake
 from .deadlines import Deadlines, DueSource, check_age
-from .forgetting import Forgetting, QuietKeys
+from .forgetting import Forgetting
 from .intake import Intake
 from .kept_order import KeptOrder
 from .listener import Listener
@@ -36,6 +37,7 @@ class Feed:
 
     __slots__ = (
         "_again",
+        "_ages",
         "_kept",
         "batches",
         "deadlines",
@@ -71,6 +73,7 @@ class Feed:
         self.listeners: list[Listener] = []
         self.deadlines = Deadlines()
         self._kept = KeptOrder(self.keys)
+        self._ages = Ages(self._kept)
         self.forgetting = Forgetting(
             self.keys, self.listeners, self.values, self._kept, after=forget_after
         )
@@ -89,7 +92,7 @@ class Feed:
         )
         self.batches = BatchIntake(self.intake, self.keys, admission)
         if forget_after is not None:
-            self.watch(QuietKeys(self.forgetting, self._kept, forget_after))
+            self.watch_age(forget_after, self.forgetting.if_idle)
 
     # Time.
 
@@ -114,6 +117,18 @@ class Feed:
     def reconsider(self, source: DueSource) -> None:
         """Note that `source` may be due sooner than it said."""
         self.deadlines.reconsider(source, self._again())
+
+    def watch_age(self, age: float, action: Action) -> None:
+        """Call `action` with each key, and the due time, `age` seconds after its last arrival."""
+        cursor = self._ages.add(age, action)
+        if cursor is not None:
+            self.watch(cursor)
+
+    def stop_watching_age(self, age: float, action: Action) -> None:
+        """Call `action` no more."""
+        cursor = self._ages.remove(age, action)
+        if cursor is not None:
+            self.stop_watching(cursor)
 
     # Keys and their values.
 
@@ -227,11 +242,13 @@ class Feed:
         for cell in self.keys:
             self.values.release(cell, now)
         self.keys.clear()
+        self._ages.clear()
 
     def release(self) -> None:
         """Release the references that lead back to the feed, which is no longer used."""
         self.listeners.clear()
         self.deadlines.clear()
+        self._ages.clear()
         self.intake.release()
 
     def _check(self) -> None:

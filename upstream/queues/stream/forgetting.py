@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from ...keys import CLOSED, KeyCell, KeyTable, Marker
+from ...keys import CLOSED, KeyCell, KeyTable
 from ...updates import TOMBSTONE
 from .kept_order import KeptOrder
 from .listener import Listener
@@ -67,32 +66,3 @@ class Forgetting:
         """Forget a key unless a queue holds an update of it."""
         if not any(queue.holds(cell) for queue in self._listeners):
             self.forget(cell, now)
-
-
-class QuietKeys:
-    """Is due when a key of the stream has been quiet for long enough.
-
-    It is a marker in the arrival order. The keys that it has passed were checked since their last
-    update.
-    """
-
-    __slots__ = ("_forgetting", "_marker", "_order", "age")
-
-    def __init__(self, forgetting: Forgetting, kept: KeptOrder, age: float) -> None:
-        self.age = age
-        self._forgetting = forgetting
-        self._order = kept.keep()
-        self._marker = Marker()
-        self._order.prepend(self._marker)
-
-    def next_due(self) -> float:
-        """Return when the next key has been quiet for long enough; infinity if there is none."""
-        cell = self._order.next_cell(self._marker)
-        return math.inf if cell is None else cell.arrival + self.age
-
-    def fall_due(self, due: float) -> None:
-        """Forget the next key, unless a queue holds an update of it."""
-        cell = self._order.next_cell(self._marker)
-        assert cell is not None, "no key is due"
-        self._order.move_past(self._marker, cell)
-        self._forgetting.if_idle(cell, due)

@@ -110,9 +110,13 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
 
     def dequeue(self) -> WindowTuple | None:
         """Return the next tuple or the end of a window, or None if nothing waits."""
-        now = self._intake.catch_up()
+        intake = self._intake
+        now = intake.ticks() if intake.stands_alone else intake.catch_up()
         in_process = self._in_process
-        in_process.note_service(now)
+        window = in_process.served
+        if window is not None:  # this is `note_service`, written out
+            window.seconds += now - in_process.served_at
+            in_process.served = None
         line = self._all.line
         while line:
             entry = line.popleft()

@@ -98,12 +98,12 @@ class RecentWindows:
         buffer: type[WindowBuffer],
         scheduler: Scheduler,
         specification: WindowSpecification,
+        *,
         places: QueuePlaces,
         counts: WindowCounts,
         rates: UpdateRates,
         cost: ProcessingCost,
         in_process: InProcessWindows,
-        *,
         memory: Memory | None,
         codec: Codec,
     ) -> None:

@@ -7,7 +7,7 @@ stream the same for any number of such queues.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Generic, Protocol, cast
 
@@ -33,6 +33,7 @@ from ..log.log_waiting import READ_AHEAD
 from ..log.shared_log import LogEntry
 from ..places import QueuePlaces
 from .window_keys import WindowKeys, WindowTerms
+from .window_kind import WindowKind
 from .window_place import AnyPlace
 
 if TYPE_CHECKING:
@@ -48,42 +49,6 @@ _LATE = Outcome.LATE
 _OUTSIDE = Outcome.OUTSIDE
 _REJECTED = Outcome.REJECTED
 _WAITING = Outcome.WAITING
-
-
-class WindowKind(Protocol[AnyPlace]):
-    """The part in which the kinds of queues of windows differ: which windows leave, and when."""
-
-    def make_place(self, cell: KeyCell, key_hash: int | None) -> AnyPlace:
-        """Make the place of a key that may be added, without storing anything about it."""
-        ...
-
-    def terms_for(self, key: Key) -> WindowTerms:
-        """Return the rate and the options given for a new key; raise if they are invalid."""
-        ...
-
-    def welcome(self, place: AnyPlace, terms: Terms) -> None:
-        """Note a new key; `terms` are its options from `terms_for`, without the rate."""
-        ...
-
-    def react(self, place: AnyPlace, triggers: int, now: float) -> Outcome:
-        """Handle the triggers of an arrival."""
-        ...
-
-    def note_forgotten(self, place: AnyPlace) -> None:
-        """Note that a key is forgotten. Its committed window may still have to leave."""
-        ...
-
-    def ask(self) -> None:
-        """Ask for what is needed when keys start to wait. This may fail."""
-        ...
-
-    def ask_times(self, times: Sequence[float]) -> None:
-        """Ask for what is needed when tuples at `times` start windows. This may fail."""
-        ...
-
-    def _check_place(self, place: AnyPlace) -> None:
-        """Assert every invariant of a key."""
-        ...
 
 
 class TakesTuples(Protocol[AnyPlace]):
@@ -215,7 +180,7 @@ class WindowIntake(Generic[AnyPlace]):
         """The stream that feeds the queue; None if tuples are enqueued here."""
         self.is_closed = False
         self.stands_alone = True
-        """Whether the queue is neither attached nor closed, so that it only reads its clock."""
+        """Whether the queue is neither attached nor closed, and only its clock is read."""
 
     def catch_up(self) -> float:
         """Read the unread tuples and return the time. A closed queue raises ClosedError."""

@@ -5,10 +5,10 @@ update is in an update queue: a key waits for its most recent window, and a newe
 the older one in its place. So schedulers, rates and both kinds of staleness are those of update
 queues. The cell of each key counts windows.
 
-`dequeue` serves the first of the keys under processing. If there is none, it commits to the window
-of the key that the scheduler chooses. A key may wait while it is under processing, but only one
-window of it is committed at a time. If its turn comes while it is IDLE, it is deferred. When its
-window has left, it returns to the place that its wait gives it.
+`dequeue` serves the first of the keys under processing. When there is none, it commits to the
+window of the key that the scheduler chooses. A key may wait while it is under processing, but it is
+committed to one window at a time. If its turn comes while it is IDLE, it stands back. It gets its
+place again, by how long it has waited, when its window has left.
 """
 
 from __future__ import annotations
@@ -30,14 +30,10 @@ from .windowed_queue import WindowedQueue, check_specification
 class WindowQueue(WindowedQueue[KeyPlace]):
     """Keep the most recent window of each key, and serve the keys in the scheduler's order.
 
-    `buffer` is `LazyWindowBuffer` or `EagerWindowBuffer`, as a class or as an instance made without
-    arguments. It decides which window of a key is the most recent one. Each key gets its own.
-    `scheduler` decides which key is served next.
-    `memory` stores the tuples in blocks of a page pool; each block is one location of the memory.
-    By default they are Python references.
-    `codec` turns values into the bytes that `memory` stores. The default is `BytesCodec`.
-
-    The other parameters are those of every `WindowedQueue`.
+    `buffer` is the semantics: the class `LazyWindowBuffer` or `EagerWindowBuffer`, since each key
+    gets a buffer of its own. `scheduler` decides which key is served next. `memory` keeps the
+    tuples in blocks of a page pool, each block one location of the memory, as the bytes that
+    `codec` makes of their values. The other parameters are those of every `WindowedQueue`.
 
     >>> from upstream import Aggregate, InPlaceScheduler, LazyWindowBuffer, ManualClock
     >>> windows = WindowSpecification(size=2, slide=2)
@@ -90,11 +86,11 @@ class WindowQueue(WindowedQueue[KeyPlace]):
                 buffers,
                 scheduler,
                 specification,
-                queue._places,
-                queue._counts,
-                queue._update_rates,
-                cost,
-                queue._in_process,
+                places=queue._places,
+                counts=queue._counts,
+                rates=queue._update_rates,
+                cost=cost,
+                in_process=queue._in_process,
                 memory=memory,
                 codec=kept_codec,
             )

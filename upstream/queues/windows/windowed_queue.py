@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Generic, Protocol, cast
+from typing import Generic, cast
 
 from ...clock import Clock, SystemClock, steps_back_of
 from ...errors import AlreadyAttachedError, ClosedError, ParameterError, UnknownKeyError
@@ -44,36 +44,9 @@ from ..stream.listener import Listener
 from ..stream.stream import Stream
 from . import window_intake
 from .in_process_windows import InProcessWindows
-from .window_intake import WindowIntake, WindowKind
+from .window_intake import WindowIntake
+from .window_kind import WindowKind
 from .window_place import AnyPlace
-
-
-class WindowsKept(WindowKind[AnyPlace], Protocol[AnyPlace]):
-    """The kind of a queue, as the queue calls it."""
-
-    def listen(self, feed: Feed) -> None:
-        """Note that a stream feeds the queue from now on."""
-        ...
-
-    def close(self, places: Iterable[AnyPlace], feed: Feed | None) -> None:
-        """Release all windows, because the queue is closed."""
-        ...
-
-    def waiting_count(self) -> int:
-        """Return the number of waiting keys."""
-        ...
-
-    def ready_count(self, places: Iterable[AnyPlace]) -> int:
-        """Return the number of READY keys; `places` has the places of all keys."""
-        ...
-
-    def idle_count(self) -> int:
-        """Return the number of IDLE keys."""
-        ...
-
-    def held_by_forgotten(self) -> int:
-        """Return the number of tuples of forgotten keys that must still leave."""
-        ...
 
 
 class WindowedQueue(ABC, Generic[AnyPlace]):
@@ -115,7 +88,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
     def __init__(
         self,
         specification: WindowSpecification,
-        make_kind: Callable[[WindowedQueue[AnyPlace]], WindowsKept[AnyPlace]],
+        make_kind: Callable[[WindowedQueue[AnyPlace]], WindowKind[AnyPlace]],
         *,
         clock: Clock | None,
         rates: PerKey[AnyKey] | None,
