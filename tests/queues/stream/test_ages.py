@@ -60,7 +60,7 @@ def test_a_key_is_passed_as_of_when_it_is_due_and_once() -> None:
     assert watch.keys_due(8.0) == [0, 1]
     assert watch.taken == [(0, 5.0), (1, 6.0)]
     assert watch.keys_due(99.0) == [2]
-    with pytest.raises(AssertionError, match="not there"):
+    with pytest.raises(AssertionError, match="no key is due"):
         watch.cursor.fall_due(99.0)
 
 

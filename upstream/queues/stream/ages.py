@@ -1,11 +1,11 @@
-"""Keys that have reached an age: updates expire then, and quiet keys are forgotten.
+"""Keys that reach an age. At some ages updates expire, and at another quiet keys are forgotten.
 
-For each age there is a cursor in the stream's order of arrival. The keys behind it were that old
-already when they were last looked at. A key that updates moves to the newest end, and so before all
-cursors again, which costs an update the same however many ages there are.
+For each age there is a cursor in the stream's arrival order. The keys on its older side had reached
+the age when the cursor passed them. A key that is updated moves to the newest end, which is ahead
+of all cursors. So an update costs the same for any number of ages.
 
-Several cursors may stand between the same two keys. They share one marker there, so that finding
-the next key does not mean to step over all of them.
+Several cursors may be between the same two keys. They share one marker there, so that finding the
+next key does not step over each of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .deadlines import DueSource
 
 Action = Callable[[KeyCell, float], None]
-"""Something that is called with a key and the time at which it reached an age."""
+"""A function that is called with a key and the time at which the key reached an age."""
 
 
 class _Gap(Marker):
@@ -35,7 +35,7 @@ class _Gap(Marker):
 
 
 class AgeCursor:
-    """Calls its actions with each key that reaches `age` seconds. O(1) amortised, and O(actions).
+    """Call the actions with each key that reaches `age` seconds. O(actions) per key, amortised.
 
     >>> from upstream.keys import KeyTable
     >>> table = KeyTable()
@@ -50,21 +50,21 @@ class AgeCursor:
     def __init__(self, age: float, order: ArrivalOrder) -> None:
         self.age = age
         self.actions: list[Action] = []
-        """What is called, in this order."""
+        """The functions to call, in this order."""
         self._order = order
         self._gap = _Gap()
         self._gap.cursors.add(self)
         order.prepend(self._gap)
 
     def next_due(self) -> float:
-        """Return when the next key reaches the age, infinity if there is none."""
+        """Return when the next key reaches the age; infinity if there is none."""
         cell = self._next_cell()
         return math.inf if cell is None else cell.arrival + self.age
 
     def fall_due(self, due: float) -> None:
         """Pass the next key, and call the actions with it."""
         cell = self._next_cell()
-        assert cell is not None, "a key that is due and is not there"
+        assert cell is not None, "no key is due"
         self._leave_gap()
         following = cell.newer
         if isinstance(following, _Gap):
@@ -77,11 +77,11 @@ class AgeCursor:
             action(cell, due)
 
     def close(self) -> None:
-        """Leave the order of arrival."""
+        """Leave the arrival order."""
         self._leave_gap()
 
     def _next_cell(self) -> KeyCell | None:
-        """Return the first key that was not passed, joining the gaps before it to one."""
+        """Return the first key that was not passed, and join the gaps before it."""
         link = self._gap.newer
         while not isinstance(link, KeyCell):
             if link is self._order.end:
@@ -93,7 +93,7 @@ class AgeCursor:
         return link
 
     def _join(self, other: _Gap) -> None:
-        """Join two gaps with no key between them; the cursors of the smaller one move."""
+        """Join two gaps without a key between them. The cursors of the smaller one move."""
         kept, gone = self._gap, other
         if len(gone.cursors) > len(kept.cursors):
             kept, gone = gone, kept
@@ -110,7 +110,7 @@ class AgeCursor:
 
 
 class Ages:
-    """The cursors of one stream, one for each age that something waits for."""
+    """The cursors of one stream, one for each age."""
 
     __slots__ = ("_cursors", "_kept")
 
@@ -119,7 +119,7 @@ class Ages:
         self._cursors: dict[float, AgeCursor] = {}
 
     def add(self, age: float, action: Action) -> DueSource | None:
-        """Call `action` at `age`. Return the cursor if it is new, and has to be watched."""
+        """Call `action` at `age` from now on. Return the cursor if it is new and must be watched."""
         cursor = self._cursors.get(age)
         is_new = cursor is None
         if cursor is None:
@@ -128,7 +128,7 @@ class Ages:
         return cursor if is_new else None
 
     def remove(self, age: float, action: Action) -> DueSource | None:
-        """Call `action` no more. Return the cursor if that was its last."""
+        """Stop calling `action`. Return the cursor if this was its last action."""
         cursor = self._cursors[age]
         cursor.actions.remove(action)
         if cursor.actions:
@@ -139,7 +139,7 @@ class Ages:
         return cursor
 
     def clear(self) -> None:
-        """Release all cursors and their actions, since nothing uses them any more."""
+        """Release all cursors and their actions, which are no longer used."""
         while self._cursors:
             _, cursor = self._cursors.popitem()
             cursor.actions.clear()

@@ -119,13 +119,13 @@ class Feed:
         self.deadlines.reconsider(source, self._again())
 
     def watch_age(self, age: float, action: Action) -> None:
-        """Call `action` with each key, and the due time, `age` seconds after its last arrival."""
+        """Call `action` with each key and the due time, `age` seconds after its last arrival."""
         cursor = self._ages.add(age, action)
         if cursor is not None:
             self.watch(cursor)
 
     def stop_watching_age(self, age: float, action: Action) -> None:
-        """Call `action` no more."""
+        """Stop calling `action`."""
         cursor = self._ages.remove(age, action)
         if cursor is not None:
             self.stop_watching(cursor)

@@ -1,4 +1,4 @@
-"""What the kinds of queues of windows differ in: which windows leave, and when."""
+"""The part in which the kinds of queues of windows differ: which windows leave, and when."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ class WindowKind(Protocol[AnyPlace]):
         ...
 
     def waiting_count(self) -> int:
-        """Return how many keys wait."""
+        """Return the number of waiting keys."""
         ...
 
     def ready_count(self, places: Iterable[AnyPlace]) -> int:
-        """Return the number of READY keys among `places`."""
+        """Return the number of READY keys; `places` has the places of all keys."""
         ...
 
     def idle_count(self) -> int:
-        """Return how many keys are IDLE."""
+        """Return the number of IDLE keys."""
         ...
 
     def held_by_forgotten(self) -> int:
@@ -69,5 +69,5 @@ class WindowKind(Protocol[AnyPlace]):
         ...
 
     def _check_place(self, place: AnyPlace) -> None:
-        """State every invariant of a key."""
+        """Assert every invariant of a key."""
         ...
