@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ...keys import ArrivalOrder, KeyCell, Marker
+from ...keys import ArrivalOrder, KeyCell, Link
 from .kept_order import KeptOrder
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Action = Callable[[KeyCell, float], None]
 """Something that is called with a key and the time at which it reached an age."""
 
 
-class _Gap(Marker):
+class _Gap(Link):
     """The marker of all cursors between the same two keys."""
 
     __slots__ = ("cursors",)
