@@ -109,7 +109,7 @@ class AgeCursor:
             self._order.remove(gap)
 
 
-class Ages:
+class AgeCursors:
     """The cursors of one stream, one for each age that something waits for."""
 
     __slots__ = ("_cursors", "_kept")
