@@ -83,7 +83,7 @@ class _Reader:
         self.is_here = asyncio.Event()
         self._messages = messages
         """The number of the next message, over all readers."""
-        self._age_cursors = ages
+        self._ages = ages
 
     def received(self, data: bytes) -> None:
         self.is_here.set()
@@ -91,7 +91,7 @@ class _Reader:
         if next(self._messages) % MESSAGES_PER_LOOK == 0:
             now = time.time()
             message: Any = msgspec.json.decode(data)
-            self._age_cursors += [now - update["time"] for update in message["updates"]]
+            self._ages += [now - update["time"] for update in message["updates"]]
 
 
 async def _serve(port: int, readers: int, query: str, bytes_per_second: float) -> None:
