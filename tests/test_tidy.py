@@ -236,6 +236,28 @@ def untested_modules(paths: Iterable[PurePosixPath]) -> list[str]:
     )
 
 
+def deep_classes(texts: Iterable[str]) -> list[str]:
+    """Return the classes whose parent has a parent of ours; exceptions and protocols may have."""
+    parents: dict[str, set[str]] = {}
+    for text in texts:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef):
+                names = {ast.unparse(base).partition("[")[0] for base in node.bases}
+                parents.setdefault(node.name, set()).update(names)
+    ours = {
+        name
+        for name, bases in parents.items()
+        if "Protocol" not in bases and not name.endswith("Error")
+    }
+    deep = {
+        name: parent
+        for name in ours
+        for parent in parents[name] & ours
+        if parents[parent] & ours - {parent}
+    }
+    return sorted(f"{name} is two levels below another class of ours" for name in deep)
+
+
 def folders_without_init(paths: Iterable[PurePosixPath]) -> list[str]:
     paths = set(paths)
     folders = {path.parent for path in paths if path.suffix == ".py" and len(path.parts) > 1}
@@ -307,6 +329,21 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_every_module_has_its_test_module() -> None:
     assert_none(untested_modules(tracked_files()))
+
+
+def test_inheritance_is_at_most_one_deep() -> None:
+    assert_none(deep_classes(map(text_of, python_files(TEST_FOLDERS))))
+
+
+def test_a_class_below_a_class_below_another_is_found() -> None:
+    one, two = "class A: ...\nclass B(A[int]): ...", "class C(B): ..."
+    assert deep_classes([one]) == []
+    assert deep_classes([one, two]) == ["C is two levels below another class of ours"]
+    assert deep_classes(["class AError(Exception): ...\nclass BError(AError): ..."]) == []
+    assert (
+        deep_classes(["class P(Protocol): ...\nclass Q(P, Protocol): ...\nclass R(Q): ..."]) == []
+    )
+    assert deep_classes(["class Filter: ...\nclass Quiet(logging.Filter): ..."]) == []
 
 
 def test_every_folder_of_modules_is_a_package() -> None:

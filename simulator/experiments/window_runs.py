@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,9 +11,7 @@ from upstream import (
     Clock,
     EagerWindowBuffer,
     InPlaceScheduler,
-    Key,
     LazyWindowBuffer,
-    Outcome,
     RandomWindowShedding,
     WindowBuffer,
     WindowedQueue,
@@ -34,24 +31,6 @@ BUFFERS: Final[dict[str, type[WindowBuffer]]] = {
     "eager": EagerWindowBuffer,
 }
 """The window buffers by the name of their semantics."""
-
-
-class KeyTimeQueue(WindowQueue):
-    """A queue of windows that counts a key's source time in its own tuples: 0, 1, 2, and so on."""
-
-    __slots__ = ("_times",)
-
-    def __init__(
-        self, specification: WindowSpecification, buffer: type[WindowBuffer], *, clock: Clock
-    ) -> None:
-        super().__init__(specification, buffer, InPlaceScheduler(), clock=clock)
-        self._times: Counter[Key] = Counter()
-
-    def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue a tuple; `time` is not used."""
-        time = float(self._times[key])
-        self._times[key] += 1
-        return super().enqueue(key, value, time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +53,9 @@ class WindowRun:
         [4.95, 0.05]
         """
         windows, buffer = self.specification, BUFFERS[semantics]
-        if has_key_times:
-            return self._measure(lambda clock: KeyTimeQueue(windows, buffer, clock=clock))
         return self._measure(
-            lambda clock: WindowQueue(windows, buffer, InPlaceScheduler(), clock=clock)
+            lambda clock: WindowQueue(windows, buffer, InPlaceScheduler(), clock=clock),
+            has_key_times=has_key_times,
         )
 
     def append(self, shedding: RandomWindowShedding | None = None) -> Measures:
@@ -86,8 +64,12 @@ class WindowRun:
             lambda clock: AppendWindowQueue(self.specification, clock=clock, shedding=shedding)
         )
 
-    def _measure(self, queue_on: Callable[[Clock], WindowedQueue[Any]]) -> Measures:
-        simulation = Simulation(self.workload, seed=self.seed, loop="plain")
+    def _measure(
+        self, queue_on: Callable[[Clock], WindowedQueue[Any]], *, has_key_times: bool = False
+    ) -> Measures:
+        simulation = Simulation(
+            self.workload, seed=self.seed, loop="plain", has_key_times=has_key_times
+        )
         subscriber = simulation.add_windows("windows", queue_on(simulation.clock), cost=self.cost)
         simulation.run(self.updates)
         return simulation.measures(subscriber)

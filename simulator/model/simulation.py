@@ -14,8 +14,9 @@ that all policies see the same arrivals.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -37,6 +38,30 @@ LENGTH_SAMPLES: Final = 200
 MAX_SEED: Final = 2**32 - 1
 
 
+class Enqueue(Protocol):
+    """The method of a stream or queue that takes updates in."""
+
+    def __call__(self, key: Key, value: object, time: float | None = None) -> object:
+        """Enqueue one update."""
+        ...
+
+
+class KeyTimes:
+    """Enqueues each update of a key at a source time of its own: 0, 1, 2, and so on."""
+
+    __slots__ = ("_enqueue", "_times")
+
+    def __init__(self, enqueue: Enqueue) -> None:
+        self._enqueue = enqueue
+        self._times: Counter[Key] = Counter()
+
+    def __call__(self, key: Key, value: object) -> object:
+        """Enqueue one update."""
+        time = self._times[key]
+        self._times[key] += 1
+        return self._enqueue(key, value, float(time))
+
+
 class Simulation:
     """A workload on an event loop: add subscribers, run it, and read their measurements.
 
@@ -51,7 +76,14 @@ class Simulation:
     (10000, True)
     """
 
-    def __init__(self, workload: Workload, *, seed: int = 1, loop: str = "simpy") -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        *,
+        seed: int = 1,
+        loop: str = "simpy",
+        has_key_times: bool = False,
+    ) -> None:
         if loop not in LOOPS:
             raise OptionError("loop", loop, " or ".join(LOOPS))
         if not 0 <= seed <= MAX_SEED:
@@ -68,6 +100,8 @@ class Simulation:
         self._subscribers: list[AnySubscriber] = []
         self._lengths: dict[AnySubscriber, list[tuple[float, int]]] = {}
         self._enqueue: Callable[[Key, int], object] | None = None
+        self._has_key_times = has_key_times
+        """Whether the source time of a key is the number of its updates: 0, 1, 2, and so on."""
         self._arrivals = self._drawn()
 
     @property
@@ -210,14 +244,15 @@ class Simulation:
         if self._enqueue is not None:
             return
         assert self._subscribers, "no subscribers to feed"
-        self._enqueue = self._input()
+        enqueue = self._input()
+        self._enqueue = KeyTimes(enqueue) if self._has_key_times else enqueue
         for subscriber in self._subscribers:
             self._lengths[subscriber] = []
             for _ in range(subscriber.servers):
                 self._loop.start(subscriber.serve())
         self._loop.start(self._sample_lengths(updates / LENGTH_SAMPLES))
 
-    def _input(self) -> Callable[[Key, int], object]:
+    def _input(self) -> Enqueue:
         """Return the enqueue of the only queue, or of a stream with all queues."""
         if len(self._subscribers) == 1:
             return self._subscribers[0].queue.enqueue

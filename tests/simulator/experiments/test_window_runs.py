@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.experiments.window_runs import KeyTimeQueue, WindowRun, dropped_share, one_key
+from simulator.experiments.window_runs import WindowRun, dropped_share, one_key
+from simulator.model.simulation import KeyTimes
 from simulator.workloads.key_rates import uniform
 from simulator.workloads.sources import RoundRobin
 from upstream import (
-    LazyWindowBuffer,
-    ManualClock,
     RandomWindowShedding,
     WindowQueueStatistics,
     WindowSpecification,
@@ -48,16 +47,15 @@ def test_append_windowing_sheds_the_share_that_it_is_told() -> None:
 
 
 def test_times_of_a_key_are_counted_in_its_own_tuples() -> None:
-    queue = KeyTimeQueue(
-        WindowSpecification(size=3, slide=3), LazyWindowBuffer, clock=ManualClock()
-    )
-    for number, key in enumerate("aabab"):
-        queue.enqueue(key, number, time=100.0)
-    assert queue.read("a") is None
-    queue.enqueue("a", 5)
-    waiting = queue.read("a")
-    assert waiting is not None
-    assert [(update.value, update.time) for update in waiting] == [(0, 0.0), (1, 1.0), (3, 2.0)]
+    taken: list[tuple[object, object, float | None]] = []
+
+    def enqueue(key: object, value: object, time: float | None = None) -> None:
+        taken.append((key, value, time))
+
+    key_times = KeyTimes(enqueue)
+    for number, key in enumerate("aab"):
+        key_times(key, number)
+    assert taken == [("a", 0, 0.0), ("a", 1, 1.0), ("b", 2, 0.0)]
 
 
 def test_keys_in_turn_have_the_same_windows_in_their_own_tuples() -> None:

@@ -22,7 +22,7 @@ from ...statistics import AnyKey, EstimatedRates, GivenRates, PerKey, Rates, Upd
 from ...updates import Key, Update
 from ..log.shared_log import LogEntry, LogReader, SharedLog
 from .admission import Admission
-from .ages import Action, Ages
+from .age_cursors import Action, AgeCursors
 from .batch_intake import BatchIntake
 from .deadlines import Deadlines, DueSource, check_age
 from .forgetting import Forgetting
@@ -37,7 +37,7 @@ class Feed:
 
     __slots__ = (
         "_again",
-        "_ages",
+        "_age_cursors",
         "_kept",
         "batches",
         "deadlines",
@@ -73,7 +73,7 @@ class Feed:
         self.listeners: list[Listener] = []
         self.deadlines = Deadlines()
         self._kept = KeptOrder(self.keys)
-        self._ages = Ages(self._kept)
+        self._age_cursors = AgeCursors(self._kept)
         self.forgetting = Forgetting(
             self.keys, self.listeners, self.values, self._kept, after=forget_after
         )
@@ -120,13 +120,13 @@ class Feed:
 
     def watch_age(self, age: float, action: Action) -> None:
         """Call `action` with each key and the due time, `age` seconds after its last arrival."""
-        cursor = self._ages.add(age, action)
+        cursor = self._age_cursors.add(age, action)
         if cursor is not None:
             self.watch(cursor)
 
     def stop_watching_age(self, age: float, action: Action) -> None:
         """Stop calling `action`."""
-        cursor = self._ages.remove(age, action)
+        cursor = self._age_cursors.remove(age, action)
         if cursor is not None:
             self.stop_watching(cursor)
 
@@ -242,13 +242,13 @@ class Feed:
         for cell in self.keys:
             self.values.release(cell, now)
         self.keys.clear()
-        self._ages.clear()
+        self._age_cursors.clear()
 
     def release(self) -> None:
         """Release the references that lead back to the feed, which is no longer used."""
         self.listeners.clear()
         self.deadlines.clear()
-        self._ages.clear()
+        self._age_cursors.clear()
         self.intake.release()
 
     def _check(self) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream.keys import ArrivalOrder, KeyCell, KeyTable
-from upstream.queues.stream.ages import AgeCursor, Ages
+from upstream.queues.stream.age_cursors import AgeCursor, AgeCursors
 from upstream.queues.stream.kept_order import KeptOrder
 
 
@@ -154,7 +154,7 @@ def test_several_cursors_find_what_a_look_at_all_keys_finds(
 
 def test_what_waits_for_one_age_shares_a_cursor_and_the_order_goes_with_the_last() -> None:
     kept = KeptOrder(KeyTable())
-    ages = Ages(kept)
+    ages = AgeCursors(kept)
     calls: list[str] = []
 
     def first(_cell: KeyCell, _due: float) -> None:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ...keys import ArrivalOrder, KeyCell, Marker
+from ...keys import ArrivalOrder, KeyCell, Link
 from .kept_order import KeptOrder
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Action = Callable[[KeyCell, float], None]
 """A function that is called with a key and the time at which the key reached an age."""
 
 
-class _Gap(Marker):
+class _Gap(Link):
     """The marker of all cursors between the same two keys."""
 
     __slots__ = ("cursors",)
@@ -109,7 +109,7 @@ class AgeCursor:
             self._order.remove(gap)
 
 
-class Ages:
+class AgeCursors:
     """The cursors of one stream, one for each age."""
 
     __slots__ = ("_cursors", "_kept")
@@ -119,7 +119,7 @@ class Ages:
         self._cursors: dict[float, AgeCursor] = {}
 
     def add(self, age: float, action: Action) -> DueSource | None:
-        """Call `action` at `age` from now on. Return the cursor if it is new and must be watched."""
+        """Start calling `action` at `age`. Return the cursor if it is new and must be watched."""
         cursor = self._cursors.get(age)
         is_new = cursor is None
         if cursor is None:
