@@ -327,7 +327,7 @@ class QueueEntry:
                 self.queue.deliver(update)
             except NotInProcessError:  # too many were in process, so it counts as delivered already
                 if self.log is not None:
-                    self.log.given_up(update)
+                    self.log.forget_handed(update)
                 continue
             delivered += 1
             if self.log is not None:
@@ -430,7 +430,7 @@ class QueueEntry:
         try:
             self.queue.give_back(update)
         except NotInProcessError:  # it counts as delivered already
-            note = None if self.log is None else self.log.given_up
+            note = None if self.log is None else self.log.forget_handed
         except PagePoolFullError:
             self.queue.deliver(update)  # there is no room for it, so it counts as delivered
             note = None if self.log is None else self.log.delivered

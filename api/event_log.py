@@ -307,7 +307,7 @@ class QueueLog:
             self._note(self._stream.clock.last, kind, update.key, handed.number)
             self.flush_full()
 
-    def given_up(self, update: Update) -> None:
+    def forget_handed(self, update: Update) -> None:
         """Forget an update that the queue has forgotten."""
         self._handed.pop(id(update), None)
 

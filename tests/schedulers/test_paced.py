@@ -383,7 +383,7 @@ def test_what_is_left_of_keys_that_are_held_no_more_is_bounded(is_forgotten: boo
     assert pace_of(line).next_due() == 1e6 + 3.0
 
 
-def test_what_is_left_is_bounded_as_well_when_keys_are_let_go() -> None:
+def test_what_is_left_is_bounded_as_well_when_keys_are_released() -> None:
     feed = Feed()
     near = [f"near {number}" for number in range(20)]
     line = paced(feed, lambda key: 1.0 if key in near else 1e6)

@@ -157,7 +157,7 @@ def test_a_batch_without_rows_is_nothing_to_read() -> None:
     assert (list(reader.peek()), reader.first_waiting()) == ([], None)
 
 
-def test_what_only_a_reader_that_closes_had_to_read_is_let_go() -> None:
+def test_what_only_a_reader_that_closes_had_to_read_is_released() -> None:
     log = Log()
     reader, other = log.reader(), log.reader()
     log.add(rows(1, 2), 1.0)

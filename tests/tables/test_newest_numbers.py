@@ -91,7 +91,7 @@ def check_runs(rows: int, slack: int, batches: list[list[tuple[int, int]]]) -> N
         assert 0 <= left_over <= newest.kept + slack + 4 * rows
 
 
-def test_what_is_left_over_of_runs_is_let_go() -> None:
+def test_what_is_left_over_of_runs_is_released() -> None:
     newest = NewestRuns(2)
     newest.make_room(1)
     for number in range(3_000):

@@ -75,7 +75,7 @@ def test_what_was_kept_is_let_go_when_it_need_not_be_but_for_what_is_not_fed() -
     fed(held, 9)
     held.add(1, rows(3))
     held.add(2, rows(4))
-    held.let_go()
+    held.release_fed()
     assert held.rows == 2
     assert fed(held, 9) == [(1, [3]), (2, [4])]
     assert held.rows == 0
@@ -150,8 +150,8 @@ class ChunkRowsMachine(RuleBasedStateMachine):
         self.model = [each for each in self.model if each[0] >= before]
 
     @rule()
-    def let_go(self) -> None:
-        self.held.let_go()
+    def release_fed(self) -> None:
+        self.held.release_fed()
         self.keeps = False
         self.model = [each for each in self.model if not each[2]]
 
@@ -273,7 +273,7 @@ def test_what_is_cleared_is_made_anew() -> None:
     assert chunks.window(0, 1) == [1]
 
 
-def test_rows_of_chunks_that_are_forgotten_are_let_go() -> None:
+def test_rows_of_chunks_that_are_forgotten_are_released() -> None:
     chunks = Slid()
     for chunk in range(4):
         chunks.add(chunk, chunk)

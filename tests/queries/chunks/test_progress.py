@@ -106,7 +106,7 @@ def test_what_is_forgotten_changes_no_answer_for_later_ends(
             assert feed.progress.passed_at(end, 99.0) == since
 
 
-def test_moments_that_are_not_asked_for_are_let_go() -> None:
+def test_moments_that_are_not_asked_for_are_released() -> None:
     feed = Feed()
     for number in range(100):
         feed.take(float(number), 10 * number)

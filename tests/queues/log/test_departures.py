@@ -104,7 +104,7 @@ def test_what_an_update_sheds_makes_room_for_the_next() -> None:
     assert len(stream) == 1
 
 
-def test_two_queues_may_let_go_of_a_key_at_one_moment() -> None:
+def test_two_queues_may_drop_a_key_at_one_moment() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock, forget_after=1.0)
     queues = [AppendQueue(capacity=1, shedding=RandomShedding(1)) for _ in range(2)]

@@ -187,7 +187,7 @@ def test_forgetting_a_key_lets_go_of_all_that_is_not_committed(make: MakeQueue) 
 
 
 @every_kind
-def test_a_window_that_is_open_when_its_key_is_forgotten_is_given_up(make: MakeQueue) -> None:
+def test_a_window_that_is_open_when_its_key_is_forgotten_is_aborted(make: MakeQueue) -> None:
     queue = make(TUMBLING)
     feed(queue, "IBM", range(4))
     consumer = Consumer(queue)

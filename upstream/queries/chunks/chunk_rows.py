@@ -50,12 +50,12 @@ class ChunkRows:
             pieces = self._ring.of(chunk)
             self._ring.replace(chunk, [*pieces[:fed], together(pieces[fed:])])
 
-    def let_go(self) -> None:
+    def release_fed(self) -> None:
         """Stop keeping fed rows: from now on only rows that are not fed are held."""
         self._keeps = False
         self._window.clear()
         for chunk in list(self._fed):
-            self._let_go_fed(chunk)
+            self._release_fed(chunk)
 
     def unfed_rows(self, chunk: int) -> int:
         """Return how many rows of a chunk are not fed."""
@@ -77,7 +77,7 @@ class ChunkRows:
             self._unfed.discard(chunk)
             self._fed[chunk] = len(self._ring.of(chunk))
             if not self._keeps:
-                self._let_go_fed(chunk)
+                self._release_fed(chunk)
 
     def between(self, first: int, end: int) -> pa.Table:
         """Return the rows of the chunks in `[first, end)`, all of which must be held."""
@@ -97,7 +97,7 @@ class ChunkRows:
             self._unfed.discard(chunk)
         self._window.forget(before)
 
-    def _let_go_fed(self, chunk: int) -> None:
+    def _release_fed(self, chunk: int) -> None:
         fed = self._fed.pop(chunk)
         gone = self._ring.take_first(chunk, fed)
         self.rows -= sum(piece.num_rows for piece in gone)

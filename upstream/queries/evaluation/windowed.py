@@ -187,19 +187,19 @@ class WindowedEvaluation:
     def _outgrow(self) -> None:
         with HeldInterrupt():
             self._way.outgrown()
-            self._let_go()
+            self._release_rows()
 
     def _go_by_increments(self) -> None:
         with HeldInterrupt():
             self._way.settle()
-            self._let_go()
+            self._release_rows()
 
-    def _let_go(self) -> None:
+    def _release_rows(self) -> None:
         """Stop keeping rows that are kept only for evaluation in full."""
         if not self._way.keeps_rows:
             self._readings = 0
             for rows in self._reading.rows:
-                rows.let_go()
+                rows.release_fed()
 
     def _learn(self, answers: int, seconds: float) -> None:
         """Note how long it took from reading the last rows to the answers."""
@@ -208,7 +208,7 @@ class WindowedEvaluation:
         self._readings = 0 if answers else self._readings
         if answers == 1 and self._way.is_measured:
             self._way.cost(seconds)
-            self._let_go()
+            self._release_rows()
 
     # Answering
 
