@@ -198,7 +198,7 @@ class PacedScheduler(Scheduler):
         """Return the key to serve next, or None. First pass the due keys to `inner`."""
         entries = self._entries
         if entries and entries[0][0] <= now:
-            self._let_go_of_due(now)
+            self._release_due(now)
         return self._inner.next(now)
 
     def serve(self, place: Place, now: float) -> None:
@@ -210,7 +210,7 @@ class PacedScheduler(Scheduler):
         """Remove and return the key to serve next, or return None."""
         entries = self._entries
         if entries and entries[0][0] <= now:
-            self._let_go_of_due(now)
+            self._release_due(now)
         place = self._inner.take(now)
         if place is not None:
             self._note_service(place, now)
@@ -226,7 +226,7 @@ class PacedScheduler(Scheduler):
         """Remove a key that is not served now, whether it is held back or not."""
         line = place.line
         if line is self._held:
-            self._let_go(place)
+            self._release(place)
             self._drop_surplus()
         elif line is self._barred:
             self._barred.remove(place)
@@ -265,19 +265,19 @@ class PacedScheduler(Scheduler):
         place.line = line
         return line
 
-    def _let_go(self, place: Place) -> None:
+    def _release(self, place: Place) -> None:
         self._held.remove(place)
         self._held_count -= 1
         place.line = None
 
-    def _let_go_of_due(self, now: float) -> None:
+    def _release_due(self, now: float) -> None:
         """Pass the due keys to the inner scheduler."""
         entries = self._entries
         due: list[Place] = []
         while entries and entries[0][0] <= now:
             place = heappop(entries)[2]
             if place.line is self._held:
-                self._let_go(place)
+                self._release(place)
                 due.append(place)
         self._drop_surplus()
         # In the order of their waits, each key goes right behind the one before it.
