@@ -208,6 +208,11 @@ class WaitingKeys:
 
     def take_over(self, cell: KeyCell, now: float) -> None:
         """Let a key wait with its newest update, as if it arrived now."""
+        self._take_over(cell, now)
+        if self._expiry is not None:
+            self._feed.reconsider(self._expiry)
+
+    def _take_over(self, cell: KeyCell, now: float) -> None:
         place = self._places.find(cell)
         assert place is not None
         self._taken_over += 1
@@ -224,7 +229,9 @@ class WaitingKeys:
         self._taken_over_at = now
         for cell in self._feed.newest_cells(since):
             if self.time_to_live is None or cell.arrival + self.time_to_live > now:
-                self.take_over(cell, now)
+                self._take_over(cell, now)
+        if self._expiry is not None:
+            self._feed.reconsider(self._expiry)  # updates expire sooner than any that comes now
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Forget what the queue knows of the key. An update that waits counts as expired."""

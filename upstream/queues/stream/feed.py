@@ -19,7 +19,7 @@ from ...errors import UnknownKeyError
 from ...keys import ArrivalOrder, KeyCell, KeyTable
 from ...memory import Codec, Memory
 from ...statistics import AnyKey, EstimatedRates, GivenRates, PerKey, Rates, UpdateRates
-from ...updates import Key, Update
+from ...updates import TOMBSTONE, Key, Update
 from ..log.shared_log import LogEntry, LogReader, SharedLog
 from .admission import Admission
 from .batch_intake import BatchIntake
@@ -162,7 +162,7 @@ class Feed:
         """Let one queue know that a key without a value was deleted."""
         now = self.ticks()
         cell = self.intake.tell_deletion(deletion.key, deletion.time, now)
-        if not self.values.has(cell):
+        if cell.value is TOMBSTONE:
             listener.take_over(cell, now)
             self.forget_if_deleted(cell, now)  # if the queue has no room for it
 
@@ -221,9 +221,8 @@ class Feed:
         self.deadlines.close(what)
         self.intake.choose_way()
 
-    def clear(self) -> None:
+    def clear(self, now: float) -> None:
         """Release all values and keys; no queue is left."""
-        now = self._again()
         for cell in self.keys:
             self.values.release(cell, now)
         self.keys.clear()

@@ -420,6 +420,7 @@ class WindowIntake(Generic[AnyPlace]):
         What cannot be stored is counted as rejected; the source of the tuple does not hear of it.
         If the codec raises anything else, the next caller of this queue is told.
         """
+        self._release_next_place()
         place = self._places_by_cell.get(entry.cell)
         if place is None:
             cell = KeyCell(entry.cell.key, CLOSED, time=0.0, arrival=0.0)
@@ -441,6 +442,16 @@ class WindowIntake(Generic[AnyPlace]):
 
     def _take_entry(self, entry: LogEntry, now: float) -> None:
         """Take in a tuple that a stream has accepted, after `_ask_entry`."""
+        self._take_asked(entry, now)
+        self._release_next_place()
+
+    def _release_next_place(self) -> None:
+        """Release the place that was made for the key of a tuple, if the key did not come in."""
+        place, self._next_place = self._next_place, None
+        if place is not None and place.cell.index == CLOSED:
+            place.close_unopened()
+
+    def _take_asked(self, entry: LogEntry, now: float) -> None:
         place, value = self._next_place, self._next_value
         assert place is not None and self.feed is not None
         counts = self.counts
@@ -506,8 +517,10 @@ class WindowIntake(Generic[AnyPlace]):
 
     def close(self) -> None:
         """Take nothing in any more; every further use raises ClosedError."""
+        self._release_next_place()
         self._keys.clear()
         self._places_by_cell.clear()
+        self.counts.ends = None
         self._numbers = KeyNumbers()
         if self.feed is not None and self._cursor is not None:
             self._cursor.close(self.feed)
@@ -520,6 +533,8 @@ class WindowIntake(Generic[AnyPlace]):
         """Release what refers back to the intake, since nothing uses it any more."""
         if self._cursor is not None:
             self._cursor.release()
+        self._release_next_place()
+        self.counts.ends = None
         self._keys.release()
 
     def _check(self) -> None:
