@@ -226,6 +226,7 @@ class Feed:
         for cell in self.keys:
             self.values.release(cell, now)
         self.keys.clear()
+        self._kept.close()
 
     def release(self) -> None:
         """Release what refers back to the feed, since nothing uses it any more. Cannot fail."""
