@@ -25,6 +25,7 @@ from upstream import (
     InPlaceScheduler,
     LazyWindowBuffer,
     LinecuttingScheduler,
+    ManualClock,
     OnDemandMemory,
     PacedScheduler,
     PagePool,
@@ -266,6 +267,19 @@ def test_nothing_is_left_of_a_key_that_does_not_come_in(kind: str, is_attached: 
 
     first = fail_to_come()
     assert fail_to_come() - first == Counter()
+
+
+def test_nothing_is_left_of_quiet_keys_though_only_one_key_goes_on_updating() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock, forget_after=1.0)
+    stream.enqueue("busy", 0)
+    before = living()["KeyCell"]
+    stream.enqueue_many(list(range(KEYS)), [Value() for _ in range(KEYS)])
+    clock.advance(0.5)
+    stream.enqueue("busy", 1)
+    clock.advance(0.7)
+    stream.enqueue("busy", 2)
+    assert living()["KeyCell"] == before
 
 
 def test_a_closed_stream_holds_no_keys() -> None:
