@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from upstream import (
+    TOMBSTONE,
     AdaptiveQueue,
     AppendQueue,
     AppendWindowQueue,
@@ -24,6 +25,7 @@ from upstream import (
     InPlaceScheduler,
     LazyWindowBuffer,
     LinecuttingScheduler,
+    ManualClock,
     OnDemandMemory,
     PacedScheduler,
     PagePool,
@@ -151,6 +153,17 @@ def drop_in_the_middle_of_windows(queue: AnyQueue) -> None:
     queue.dequeue()
 
 
+def drop_when_windows_were_closed_by_time(queue: AnyQueue) -> None:
+    """Drop it with windows that `advance` closed, and others that it may close later."""
+    use(queue)
+    if not isinstance(queue, StreamQueue):
+        queue.advance(10.0)
+        queue.enqueue(1, Value(), 200.0)
+        queue.advance(20.0)
+        while queue.dequeue() is not None:
+            pass
+
+
 def drop_but_its_stream(queue: AnyQueue) -> None:
     use(queue)
     stream = queue.stream
@@ -184,7 +197,13 @@ def close_the_stream(queue: AnyQueue) -> object:
 
 @pytest.mark.parametrize(
     "end",
-    [drop, drop_in_the_middle_of_windows, drop_but_its_stream, close_its_own_stream],
+    [
+        drop,
+        drop_in_the_middle_of_windows,
+        drop_when_windows_were_closed_by_time,
+        drop_but_its_stream,
+        close_its_own_stream,
+    ],
     ids=lambda end: end.__name__,
 )
 @pytest.mark.parametrize("kind", KINDS)
@@ -223,6 +242,55 @@ def test_nothing_is_left_of_a_key_that_was_forgotten(kind: str) -> None:
     first = come_and_go()
     assert come_and_go() - first == Counter()
     assert stream.statistics().keys == 0
+
+
+@pytest.mark.parametrize("is_attached", [False, True], ids=["alone", "attached"])
+@pytest.mark.parametrize("kind", ATTACHABLE)
+def test_nothing_is_left_of_a_key_that_does_not_come_in(kind: str, is_attached: bool) -> None:
+    """Its first update is its deletion, or a batch is refused because of another key."""
+    queue = KINDS[kind]()
+    stream = Stream()
+    if is_attached:
+        stream.attach(queue)
+    source = stream if is_attached else queue
+
+    def fail_to_come() -> Counter[str]:
+        for key in range(KEYS):
+            source.enqueue(key, TOMBSTONE, 1.0)
+            with pytest.raises(TypeError):
+                source.enqueue_many([key, []], [Value(), Value()], [1.0, 1.0])
+        for update in queue.dequeue_many(10 * KEYS):
+            if isinstance(queue, StreamQueue):
+                queue.deliver(update)  # type: ignore[arg-type]  # no windows
+        assert queue.dequeue() is None
+        return living()
+
+    first = fail_to_come()
+    assert fail_to_come() - first == Counter()
+
+
+def test_nothing_is_left_of_quiet_keys_though_only_one_key_goes_on_updating() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock, forget_after=1.0)
+    stream.enqueue("busy", 0)
+    before = living()["KeyCell"]
+    stream.enqueue_many(list(range(KEYS)), [Value() for _ in range(KEYS)])
+    clock.advance(0.5)
+    stream.enqueue("busy", 1)
+    clock.advance(0.7)
+    stream.enqueue("busy", 2)
+    assert living()["KeyCell"] == before
+
+
+def test_a_closed_stream_holds_no_keys() -> None:
+    before = living()
+    stream = Stream(forget_after=1e6)
+    for key in range(KEYS):
+        stream.enqueue(key, Value())
+    stream.close()
+    left = living() - before
+    assert left["KeyCell"] == left["Value"] == 0
+    del stream
 
 
 @pytest.mark.parametrize("kind", ATTACHABLE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from upstream import InPlaceScheduler, ManualClock, Stream, UpdateQueue
+import pytest
+
+from upstream import TOMBSTONE, InPlaceScheduler, ManualClock, Stream, Update, UpdateQueue
 from upstream.queues.waiting_keys import WaitingKeys
 
 
@@ -46,3 +48,34 @@ def test_what_finds_no_room_is_counted() -> None:
     assert waiting.counts_so_far().rejected == 5
     assert list(queue.scheduler) == [first]
     assert second.waiting_since is None
+
+
+@pytest.mark.parametrize("deletions", [False, True], ids=["values", "deletions"])
+def test_what_is_taken_over_expires_by_its_own_age(deletions: bool) -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    stream.attach(UpdateQueue(InPlaceScheduler()))
+    stream.enqueue("A", TOMBSTONE if deletions else 1, 0.0)
+    clock.advance(2.0)
+    queue = UpdateQueue(InPlaceScheduler(), time_to_live=5.0)
+    stream.attach(
+        queue,
+        snapshot=not deletions,
+        deletions=[Update("A", TOMBSTONE, 0.0)] if deletions else [],
+    )
+    clock.advance(2.9)
+    assert len(queue) == 1
+    clock.advance(0.1)
+    assert len(queue) == 0
+    assert queue.statistics().expired == 1
+
+
+def test_a_key_whose_value_was_not_retained_is_not_taken_over_as_deleted() -> None:
+    stream = Stream(clock=ManualClock(), retain=False)
+    first = UpdateQueue(InPlaceScheduler())
+    stream.attach(first)
+    stream.enqueue("A", 1, 5.0)
+    first.dequeue()
+    late = UpdateQueue(InPlaceScheduler())
+    stream.attach(late, deletions=[Update("A", TOMBSTONE, 3.0)])
+    assert late.dequeue() is None

@@ -188,6 +188,17 @@ def check_lengths(*, keys: int, values: int, times: int) -> None:
         raise ColumnLengthError(keys=keys, values=values, times=times)
 
 
+def checked_rows(keys: Column, values: Column, times: Column | None) -> int:
+    """Return the length of the columns of a batch; ColumnLengthError if they differ in length."""
+    rows = length_of("keys", keys)
+    check_lengths(
+        keys=rows,
+        values=length_of("values", values),
+        times=rows if times is None else length_of("times", times),
+    )
+    return rows
+
+
 def as_list(name: str, column: Column) -> list[object]:
     """Return a column as a list of Python objects, of exact type `list` (or `FiniteTimes`)."""
     if type(column) is list or type(column) is FiniteTimes:

@@ -8,6 +8,7 @@ written. So other code that evaluates it gets the same windows. Times may be neg
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -97,6 +98,15 @@ class WindowSpecification:
         """Return the first window that starts at or after `time`."""
         index = self.newest(time)
         return index if self.start(index) == time else index + 1
+
+    def check_times(self, times: Sequence[float]) -> None:
+        """Raise TimeOutOfRangeError for the row whose windows cannot be told, if there is one."""
+        for extreme in (min(times), max(times)) if times else ():
+            try:
+                self.newest(extreme)
+            except TimeOutOfRangeError as error:
+                row = times.index(extreme)
+                raise TimeOutOfRangeError(extreme, error.slide, row) from None
 
     def newest_ended(self, time: float) -> int:
         """Return the newest window that ends at or before `time`."""

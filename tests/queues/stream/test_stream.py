@@ -306,6 +306,8 @@ class StreamMachine(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_as_the_model_says(self) -> None:
+        if self.model.unheard_deletions():
+            self.model.advance(self.clock.now())  # as the stream does when it is asked for a key
         for known in self.model.unheard_deletions():
             if self.stream._feed.find(known.key) is None:
                 self.model.forget(known)

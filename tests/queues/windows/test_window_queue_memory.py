@@ -93,6 +93,24 @@ class TestMemory:
         assert after.locations_held == (0 if memory is OnDemandMemory else usage.locations_held)
         assert after.average_usage_locations == pytest.approx(usage.locations_held)
 
+    def test_usage_is_by_the_clock_of_the_stream_whose_values_were_taken_over(
+        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
+    ) -> None:
+        clock = ManualClock(100.0)
+        stream = Stream(clock=clock)
+        stream.enqueue("a", b"value", 0)
+        held = memory(PagePool(4096), location_bytes=64)
+        queue = WindowQueue(
+            TUMBLING, buffer, InPlaceScheduler(), clock=ManualClock(500.0), memory=held
+        )
+        stream.attach(queue, snapshot=True)
+        clock.advance(2)
+        stream.enqueue("b", b"value", 0)
+        clock.advance(2)
+        usage = queue.memory_usage()
+        assert usage is not None
+        assert usage.average_usage_locations == pytest.approx(1.5)
+
     def test_a_full_pool_rejects_tuples_and_no_window_has_a_hole(
         self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
     ) -> None:

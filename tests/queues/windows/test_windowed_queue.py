@@ -99,6 +99,21 @@ def test_advance_closes_the_windows_of_all_keys_that_have_ended(make: MakeQueue)
     assert queue.statistics().windows.held == 0
 
 
+@pytest.mark.parametrize("make", [lazy, append], ids=["lazy", "append"])
+def test_advance_closes_the_windows_of_different_keys_by_their_ends(make: MakeQueue) -> None:
+    queue = make(TUMBLING)
+    consumer = Consumer(queue)
+    feed(queue, "a", [0])
+    queue.advance(0)  # from now on the queue knows that a window of "a" ends at 3
+    feed(queue, "a", [6])
+    feed(queue, "b", [3])
+    consumer.serve()
+    queue.advance(9)
+    consumer.serve()
+    ends = [(result.key, result.end) for result in consumer.results]
+    assert ends[-2:] == [("b", 6), ("a", 9)]
+
+
 @every_kind
 @pytest.mark.parametrize("wrong", [math.nan, "now", None, [1]])
 def test_advance_wants_a_time(make: MakeQueue, wrong: float) -> None:

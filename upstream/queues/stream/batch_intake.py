@@ -13,11 +13,10 @@ from ...columns import (
     Column,
     as_list,
     check_key,
-    check_lengths,
+    checked_rows,
     conflate,
     float_times,
     is_columnar,
-    length_of,
     pick,
     read_keys,
     read_times,
@@ -50,12 +49,7 @@ class BatchIntake:
         now = intake.ticks()
         intake.deadlines.catch_up_to(now)
         self._keys.sweep()
-        rows = length_of("keys", keys)
-        check_lengths(
-            keys=rows,
-            values=length_of("values", values),
-            times=rows if times is None else length_of("times", times),
-        )
+        checked_rows(keys, values, times)
         if is_columnar(keys) and intake.is_by_reference and not intake.can_refuse:
             coded = read_keys(keys)
             if isinstance(coded, CodedKeys):

@@ -19,7 +19,7 @@ from ...errors import UnknownKeyError
 from ...keys import ArrivalOrder, KeyCell, KeyTable
 from ...memory import Codec, Memory
 from ...statistics import AnyKey, EstimatedRates, GivenRates, PerKey, Rates, UpdateRates
-from ...updates import Key, Update
+from ...updates import TOMBSTONE, Key, Update
 from ..log.shared_log import LogEntry, LogReader, SharedLog
 from .admission import Admission
 from .age_cursors import Action, AgeCursors
@@ -177,7 +177,7 @@ class Feed:
         """Tell one queue that a key without a value was deleted."""
         now = self.ticks()
         cell = self.intake.tell_deletion(deletion.key, deletion.time, now)
-        if not self.values.has(cell):
+        if cell.value is TOMBSTONE:
             listener.take_over(cell, now)
             self.forget_if_deleted(cell, now)  # the queue may have no room for it
 
@@ -236,13 +236,13 @@ class Feed:
         self.deadlines.close(what)
         self.intake.choose_way()
 
-    def clear(self) -> None:
+    def clear(self, now: float) -> None:
         """Release all values and keys, after the last queue has left."""
-        now = self._again()
         for cell in self.keys:
             self.values.release(cell, now)
         self.keys.clear()
         self._age_cursors.clear()
+        self._kept.close()
 
     def release(self) -> None:
         """Release the references that lead back to the feed, which is no longer used."""

@@ -245,7 +245,9 @@ class Intake:
 
     def take_one(self, key: Key, value: object, time: float, now: float) -> Outcome:
         """Process an update that has not been checked yet."""
-        self.deadlines.catch_up_to(now)
+        if now >= self.deadlines.due_at:
+            self.deadlines.catch_up_to(now)
+            self._keys.try_sweep()
         float_time(time)
         check_key(key)
         stored = self.values.encode(value)

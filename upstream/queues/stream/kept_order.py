@@ -34,7 +34,11 @@ class KeptOrder:
         """Note that one reader no longer needs the order."""
         self._readers -= 1
         if self._readers == 0:
-            assert self.order is not None
+            self.close()
+
+    def close(self) -> None:
+        """Release the order, whatever still reads it, since the stream is closed."""
+        if self.order is not None:
             self.order.close()
             self.order = None
 

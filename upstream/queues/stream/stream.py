@@ -224,8 +224,9 @@ class Stream:
             queues.append(own)
         for queue in queues:
             self.detach(queue)
+        now = self._feed.ticks()
         self._feed.listeners.clear()  # of a queue that owned the stream and was dropped
-        self._feed.clear()
+        self._feed.clear(now)
         self._feed.close("stream")
 
     def statistics(self) -> StreamStatistics:

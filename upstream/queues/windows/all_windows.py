@@ -63,9 +63,10 @@ Line = deque[Entry]
 class Opened:
     """The windows of one key that the operator has opened or will open."""
 
-    __slots__ = ("newest_committed", "newest_waiting", "waiting_closes", "windows")
+    __slots__ = ("_in_line", "newest_committed", "newest_waiting", "waiting_closes", "windows")
 
-    def __init__(self) -> None:
+    def __init__(self, in_line: WindowsInLine) -> None:
+        self._in_line = in_line
         self.newest_committed = float("-inf")
         """The number of the newest window that the operator has opened."""
         self.newest_waiting = 0
@@ -75,8 +76,9 @@ class Opened:
         """The windows that the operator has open, oldest first."""
 
     def release(self) -> None:
-        """Release the windows, which refer back to the place."""
+        """Release the windows and the last entry, which refer back to the place."""
         self.windows.clear()
+        self._in_line.close()
 
 
 class WindowsInLine:
@@ -327,7 +329,7 @@ class AllWindows:
         windows = WindowsInLine(
             self._specification, self._counts, cell.key, line=self.line, drawn=self._drawn
         )
-        return WindowPlace(cell, windows, Opened(), key_hash)
+        return WindowPlace(cell, windows, Opened(windows), key_hash)
 
     def terms_for(self, key: Key) -> WindowTerms:
         """Return the options given for a new key; raise if they are invalid."""

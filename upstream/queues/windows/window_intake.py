@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, Generic, Protocol, cast
 
 from ...clock import Clock, ticks_of
-from ...columns import Column, as_list, check_key, check_lengths, float_time, length_of, read_times
+from ...columns import Column, as_list, check_key, checked_rows, float_time, read_times
 from ...errors import (
     ClosedError,
     PagePoolFullError,
@@ -219,14 +219,9 @@ class WindowIntake(Generic[AnyPlace]):
     def take_many(self, keys: Column, values: Column, times: Column | None) -> BatchOutcome:
         """Process a batch (`enqueue_many`)."""
         now = self.catch_up()
-        rows = length_of("keys", keys)
-        check_lengths(
-            keys=rows,
-            values=length_of("values", values),
-            times=rows if times is None else length_of("times", times),
-        )
+        rows = checked_rows(keys, values, times)
         moments = [now + self.origin] * rows if times is None else read_times(times).tolist()
-        self._check_range(moments)
+        self._specification.check_times(moments)
         all_keys = as_list("keys", keys)
         stored = as_list("values", values)
         if self.encode is not None:
@@ -242,15 +237,6 @@ class WindowIntake(Generic[AnyPlace]):
         finally:
             self._keys.end_call()
         return count_outcomes(outcomes)
-
-    def _check_range(self, moments: list[float]) -> None:
-        """Raise TimeOutOfRangeError for the first row whose windows cannot be computed."""
-        for extreme in (min(moments), max(moments)) if moments else ():
-            try:
-                self._specification.newest(extreme)
-            except TimeOutOfRangeError as error:
-                row = moments.index(extreme)
-                raise TimeOutOfRangeError(extreme, error.slide, row) from None
 
     def _encode_value(self, value: object, row: int | None = None) -> object:
         """Return `value` in the form in which it is stored; raise if that is impossible."""
@@ -387,6 +373,7 @@ class WindowIntake(Generic[AnyPlace]):
         A value that cannot be stored counts as rejected, and the source of the tuple gets no error.
         If the codec raises anything else, the next call of this queue raises it.
         """
+        self._release_next_place()
         place = self._places_by_cell.get(entry.cell)
         if place is None:
             cell = KeyCell(entry.cell.key, CLOSED, time=0.0, arrival=0.0)
@@ -408,6 +395,16 @@ class WindowIntake(Generic[AnyPlace]):
 
     def _take_entry(self, entry: LogEntry, now: float) -> None:
         """Process a tuple that a stream has accepted, after `_ask_entry`."""
+        self._take_asked(entry, now)
+        self._release_next_place()
+
+    def _release_next_place(self) -> None:
+        """Release the place that was made for the key of a tuple, if the key did not come in."""
+        place, self._next_place = self._next_place, None
+        if place is not None and place.cell.index == CLOSED:
+            place.close_unopened()
+
+    def _take_asked(self, entry: LogEntry, now: float) -> None:
         place, value = self._next_place, self._next_value
         assert place is not None and self.feed is not None
         counts = self.counts
@@ -473,8 +470,10 @@ class WindowIntake(Generic[AnyPlace]):
 
     def close(self) -> None:
         """Stop processing tuples; every further use raises ClosedError."""
+        self._release_next_place()
         self._keys.clear()
         self._places_by_cell.clear()
+        self.counts.ends = None
         self._numbers = KeyNumbers()
         if self.feed is not None and self._cursor is not None:
             self._cursor.close(self.feed)
@@ -487,6 +486,8 @@ class WindowIntake(Generic[AnyPlace]):
         """Release the references that lead back to the intake, which is no longer used."""
         if self._cursor is not None:
             self._cursor.release()
+        self._release_next_place()
+        self.counts.ends = None
         self._keys.release()
 
     def _check(self) -> None:

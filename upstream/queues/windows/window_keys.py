@@ -76,8 +76,10 @@ class WindowKeys(Generic[AnyPlace]):
     def _reserve(self, keys: Iterable[Key]) -> None:
         reserved: dict[Key, AnyPlace] = {}
         for key in keys:
-            place = reserved[key] = self._new(key, None)
-            self._asked[place] = self._ask(key)
+            terms = self._ask(key)
+            place = self._new(key, None)
+            self._asked[place] = terms
+            reserved[key] = place
         self.places.update(reserved)  # this calls no `__hash__` again
 
     def _new(self, key: Key, key_hash: int | None) -> AnyPlace:
@@ -122,9 +124,12 @@ class WindowKeys(Generic[AnyPlace]):
             del self._successors[place]
         while self._asked:
             place = next(reversed(self._asked))
-            if place.cell.index == CLOSED and self.places.get(place.cell.key) is place:
+            is_closed = place.cell.index == CLOSED
+            if is_closed and self.places.get(place.cell.key) is place:
                 del self.places[place.cell.key]
             del self._asked[place]
+            if is_closed:
+                place.close_unopened()
 
     def clear(self) -> None:
         """Forget all places."""

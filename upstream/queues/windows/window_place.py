@@ -83,11 +83,11 @@ class WindowPlace(Place, Generic[Kept_co, Progress_co]):
         self, cell: KeyCell, buffer: Kept_co, progress: Progress_co, key_hash: int | None = None
     ) -> None:
         super().__init__(cell, NOBODY)
+        self.key_hash = hash(cell.key) if key_hash is None else key_hash  # first: it may fail
         self.buffer = buffer
         self.windows = buffer.windows
         self.windows.place = self
         self.progress = progress
-        self.key_hash = hash(cell.key) if key_hash is None else key_hash
         self.closes = []
         self.committed_versions = []
         self.waiting_rank = 0
@@ -127,6 +127,11 @@ class WindowPlace(Place, Generic[Kept_co, Progress_co]):
         """Release the references that lead back to the place, which is in no list any more."""
         super().close()
         self.windows.release()
+
+    def close_unopened(self) -> None:
+        """Close the place of a key that did not come in, unless it was forgotten and so closed."""
+        if self.delivered_version != Place.FORGOTTEN:
+            self.close()
 
     def release(self) -> None:
         """Release the references that lead back to the place; its queue and stream are gone."""

@@ -188,7 +188,8 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
                     ends.note(place, place.windows.next_end)
         while (first := ends.first()) is not None and first[0] <= until:
             place = cast(AnyPlace, first[1])
-            triggers = place.windows.close_until(until)
+            # A later end shows that the window in question was closed by a tuple.
+            triggers = place.windows.close_until(until) if place.windows.next_end == first[0] else 0
             if place.windows.next_end < math.inf:
                 ends.move(place, place.windows.next_end)
             else:
@@ -313,8 +314,8 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
 
     def _join(self, stream: Stream, feed: Feed, beginning: Beginning) -> None:
         self._stream = stream
+        self._kind.listen(feed)  # first, since keys that are taken over need the stream's clock
         self._intake.join(feed, beginning)
-        self._kind.listen(feed)
 
     def _leave(self) -> WindowQueueStatistics:
         self._intake.catch_up()
