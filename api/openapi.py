@@ -239,7 +239,7 @@ _PUSH_PARAMETERS: Final[list[Any]] = [
     _query(
         "max_rate",
         {"type": "number", "exclusiveMinimum": 0},
-        "The most updates per second. A message may hold many updates.",
+        "Updates per second over all keys, at most. A message may hold many updates.",
     ),
     _query(
         "max_rate_per_key",

@@ -64,9 +64,10 @@ def test_the_options_reach_the_service() -> None:
             max_rate_per_key=["1"],
             window=2,
             snapshot=False,
+            conflate="never",
         ) as watched,
     ):
         assert next(iter(watched)).key == "a"
     assert server.paths[0].endswith(
-        "?window=2&max_rate=5.0&max_rate_per_key=%2A%3A1.0&keys=G%2A&snapshot=false"
+        "?window=2&max_rate=5.0&max_rate_per_key=%2A%3A1.0&keys=G%2A&snapshot=false&conflate=never"
     )

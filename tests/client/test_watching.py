@@ -104,6 +104,13 @@ def test_one_pattern_is_not_a_list_of_letters() -> None:
         WatchOptions(keys="GO*")
 
 
+def test_a_watch_may_ask_for_an_end_instead_of_conflation() -> None:
+    assert WatchOptions(conflate="never").query("", snapshot=True) == "conflate=never"
+    assert WatchOptions(conflate="auto").query("", snapshot=True) == ""
+    with pytest.raises(ParameterError, match="conflate"):
+        WatchOptions(conflate="always")  # type: ignore[arg-type]
+
+
 def test_patterns_may_come_from_anything_and_last_for_all_connections() -> None:
     one = watching(WatchOptions(keys=(letter for letter in "ab")))
     assert query(one.address()) == query(one.address())

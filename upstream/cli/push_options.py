@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 from msgspec.structs import replace
@@ -58,6 +58,13 @@ Snapshot: TypeAlias = Annotated[
         "--snapshot/--no-snapshot", help="Begin with the newest values, or only with what changes."
     ),
 ]
+Conflate: TypeAlias = Annotated[
+    Literal["auto", "never"],
+    typer.Option(
+        "--conflate",
+        help="never: end with an error, instead of leaving out updates of an append queue.",
+    ),
+]
 
 
 def watch(
@@ -69,6 +76,7 @@ def watch(
     max_rate_per_key: Sequence[str] | None,
     window: int | None,
     snapshot: bool,
+    conflate: Literal["auto", "never"],
 ) -> Watch:
     """Return a watch with these options, which reports lost connections."""
     return client.watch(
@@ -78,6 +86,7 @@ def watch(
         max_rate_per_key=rates_by_pattern(max_rate_per_key or ()) or None,
         window=window,
         snapshot=snapshot,
+        conflate=conflate,
         on_lost=_say_no_connection,
     )
 

@@ -28,6 +28,7 @@ from .output import (
     write_line,
 )
 from .push_options import (
+    Conflate,
     Count,
     Keys,
     MaxRate,
@@ -62,6 +63,7 @@ def watch_queue(
     max_rate_per_key: MaxRatePerKey = None,
     window: Window = None,
     snapshot: Snapshot = True,
+    conflate: Conflate = "auto",
     count: Count = None,
     is_json: Json = False,
 ) -> None:
@@ -90,6 +92,7 @@ def watch_queue(
             max_rate_per_key=max_rate_per_key,
             window=window,
             snapshot=snapshot,
+            conflate=conflate,
         ) as watched,
     ):
         messages = at_most(watched.messages(), count)
@@ -115,6 +118,7 @@ def tail_queue(
     max_rate_per_key: MaxRatePerKey = None,
     window: Window = None,
     snapshot: Snapshot = True,
+    conflate: Conflate = "auto",
     count: Count = None,
     has_messages: Messages = False,
 ) -> None:
@@ -142,6 +146,7 @@ def tail_queue(
             max_rate_per_key=max_rate_per_key,
             window=window,
             snapshot=snapshot,
+            conflate=conflate,
         ) as watched,
     ):
         try:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack
 
 import httpx2
 
@@ -286,6 +286,7 @@ class AsyncClient:
         max_rate_per_key: Mapping[str, float] | float | None = None,
         keys: Iterable[str] = (),
         snapshot: bool = True,
+        conflate: Literal["auto", "never"] = "auto",
         reconnects: int | None = None,
         on_lost: OnLost | None = None,
     ) -> AsyncWatch:
@@ -301,6 +302,8 @@ class AsyncClient:
           as `{"GOOG": 1, "G*": 0.1}`.
         - `keys`: patterns; only keys that match one of them are sent.
         - `snapshot`: begin with the newest values, if the stream retains them.
+        - `conflate`: `"never"` ends the watch of an append queue with an error, instead of leaving
+          updates out.
         - `reconnects`: how often in a row a lost connection is opened again; None for no limit.
         - `on_lost`: called with the error and the seconds until the next attempt.
 
@@ -309,7 +312,7 @@ class AsyncClient:
         not found after a reconnection, it may be created again, so the watch waits for it. Deleting
         the queue ends the watch.
         """
-        options = WatchOptions(window, max_rate, max_rate_per_key, keys, snapshot)
+        options = WatchOptions(window, max_rate, max_rate_per_key, keys, snapshot, conflate)
         watching = self._connection.watching(queue, options, reconnects=reconnects, on_lost=on_lost)
         return AsyncWatch(watching, sleep=self._given_sleep)
 

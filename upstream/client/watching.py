@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Final, TypeAlias, TypedDict
+from typing import Final, Literal, TypeAlias, TypedDict
 from urllib.parse import urlencode
 
 import msgspec
@@ -74,12 +74,15 @@ class WatchOptions:
     max_rate_per_key: Mapping[str, float] | float | None = None
     keys: Iterable[str] = ()
     snapshot: bool = True
+    conflate: Literal["auto", "never"] = "auto"
 
     def __post_init__(self) -> None:
         if self.window is not None and not 1 <= self.window <= MOST_WINDOW:
             raise ParameterError("window", self.window, f"a whole number from 1 to {MOST_WINDOW}")
         if isinstance(self.keys, str):
             raise ParameterError("keys", self.keys, "a list of patterns, not one string")
+        if self.conflate not in ("auto", "never"):
+            raise ParameterError("conflate", self.conflate, "'auto' or 'never'")
         object.__setattr__(self, "keys", tuple(self.keys))
 
     def query(self, last_event_id: str, *, snapshot: bool) -> str:
@@ -97,6 +100,8 @@ class WatchOptions:
         pairs += [("keys", pattern) for pattern in self.keys]
         if not snapshot:
             pairs.append(("snapshot", "false"))
+        if self.conflate == "never":
+            pairs.append(("conflate", "never"))
         if last_event_id:
             pairs.append(("last_event_id", last_event_id))
         return urlencode(pairs)
