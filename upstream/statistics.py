@@ -13,7 +13,7 @@ import math
 from array import array
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard, TypeVar
+from typing import Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -194,6 +194,11 @@ def _check_rate(key: Key, rate: object) -> float:
     if not is_quantity(rate):
         raise RateError(f"the update rate of {key!r}", rate, "a finite number, 0 or more")
     return float(rate)
+
+
+def rates_from(given: PerKey[AnyKey] | None, forgetting: float) -> UpdateRates:
+    """Return the given rates, or estimates with this weight of the newest interval."""
+    return EstimatedRates(forgetting) if given is None else GivenRates(cast(Rates, given))
 
 
 class ProcessingCost:

@@ -107,5 +107,10 @@ class QueuePlaces:
             count += 1
         return total / count if count else 0.0
 
+    def describe(self, now: float) -> str:
+        """Return the mean staleness until `now` as text, for representations. O(keys)."""
+        queue, application = (self.mean(of, now) for of in MEANS)
+        return f"queue staleness {queue:.3g} s, application staleness {application:.3g} s"
+
     def _check(self) -> None:
         assert self.sums.counted == sum(1 for _ in self.counted())

@@ -281,17 +281,12 @@ class StreamQueue(ABC):
             return (
                 f"<closed {name}: {self._final.arrived} arrived, {self._final.dequeued} dequeued>"
             )
-        return f"<{name}{self._policy()}: {len(self._waiting)} waiting, {self._staleness_now()}>"
+        staleness = self._places.describe(self._ticks())
+        return f"<{name}{self._policy()}: {len(self._waiting)} waiting, {staleness}>"
 
     def _policy(self) -> str:
         """Return the policy of the queue as a part of its representation."""
         return ""
-
-    def _staleness_now(self) -> str:
-        """Return the mean staleness so far as text. Read the clock, and change nothing."""
-        now = self._ticks()
-        queue, application = (self._places.mean(of, now) for of in ("queue", "application"))
-        return f"queue staleness {queue:.3g} s, application staleness {application:.3g} s"
 
     # What the stream calls.
 

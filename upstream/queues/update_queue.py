@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..clock import Clock
-from ..errors import ParameterError
 from ..memory import Codec, Memory
-from ..schedulers import Scheduler
+from ..schedulers import Scheduler, check_scheduler
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, ProcessingCost
 from .in_process import DEFAULT_IN_PROCESS_LIMIT, InProcess
 from .places import QueuePlaces
@@ -53,10 +52,7 @@ class UpdateQueue(StreamQueue):
         forget_after: float | None = None,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
-        if not isinstance(scheduler, Scheduler):
-            raise ParameterError(
-                "scheduler", scheduler, "a scheduler object such as InPlaceScheduler()"
-            )
+        check_scheduler(scheduler)
         capacity, time_to_live = checked_limits(capacity, time_to_live)
         self._scheduler = scheduler
         cost = ProcessingCost(processing_cost, forgetting)

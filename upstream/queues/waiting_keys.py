@@ -118,7 +118,7 @@ class WaitingKeys:
         self._without_room_before = intake.rejected
         intake.listen(self)
         if self._scheduler.asks_cost and self._cost.is_told:
-            feed.ask_first(self._cost.ask)
+            feed.intake.ask_first(self._cost.ask)
         for cell, terms in beginning.terms.items():
             self.welcome(cell, terms)
         if beginning.since is not None:
@@ -135,7 +135,7 @@ class WaitingKeys:
         feed = self._feed
         feed.intake.stop_listening(self)
         if self._scheduler.asks_cost and self._cost.is_told:
-            feed.ask_no_more(self._cost.ask)
+            feed.intake.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
         if self.time_to_live is not None:
             feed.stop_watching_age(self.time_to_live, self._expire)

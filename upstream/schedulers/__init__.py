@@ -7,7 +7,7 @@ from .fifo import FifoScheduler
 from .in_place import InPlaceScheduler
 from .linecutting import LinecuttingScheduler
 from .paced import PacedScheduler
-from .scheduler import Scheduler, Surroundings, Terms
+from .scheduler import Scheduler, Surroundings, Terms, check_scheduler
 from .staleness_index import StalenessIndexScheduler
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "StalenessIndexScheduler",
     "Surroundings",
     "Terms",
+    "check_scheduler",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..errors import AlreadyAttachedError
+from ..errors import AlreadyAttachedError, ParameterError
 from ..keys import ArrivalOrder, KeyCell, Place
 from ..statistics import ProcessingCost, UpdateRates
 from ..updates import Key
@@ -31,6 +31,14 @@ class Surroundings:
     """The stream's keys by last arrival, for schedulers that need this order."""
     from_oldest: bool = False
     """Whether the keys that are already in `order` must be served too."""
+
+
+def check_scheduler(scheduler: object) -> None:
+    """Raise ParameterError unless this is a scheduler, such as a queue needs."""
+    if not isinstance(scheduler, Scheduler):
+        raise ParameterError(
+            "scheduler", scheduler, "a scheduler object such as InPlaceScheduler()"
+        )
 
 
 class Scheduler(ABC):

@@ -8,7 +8,7 @@ from ...clock import Clock
 from ...columns import Column
 from ...errors import ParameterError
 from ...held_interrupt import uninterrupted
-from ...schedulers import Scheduler, StalenessIndexScheduler
+from ...schedulers import Scheduler, StalenessIndexScheduler, check_scheduler
 from ...statistics import (
     DEFAULT_FORGETTING,
     AnyKey,
@@ -72,10 +72,7 @@ class AdaptiveQueue(StreamQueue):
         bounds, resume = _checked_bounds(max_waiting, max_age, resume_waiting, resume_age)
         time_to_live = check_age("time_to_live", time_to_live)
         self._scheduler = StalenessIndexScheduler() if scheduler is None else scheduler
-        if not isinstance(self._scheduler, Scheduler):
-            raise ParameterError(
-                "scheduler", scheduler, "a scheduler object such as InPlaceScheduler()"
-            )
+        check_scheduler(self._scheduler)
         if self._scheduler.needs_arrival_order or self._scheduler.holds_back:
             raise ParameterError(
                 "scheduler", self._scheduler.name, "any scheduler except fifo and paced"

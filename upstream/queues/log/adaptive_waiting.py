@@ -123,7 +123,7 @@ class AdaptiveWaiting(LogWaiting):
         for cell, terms in beginning.terms.items():
             self.welcome(cell, terms)
         if self._scheduler.asks_cost and self._cost.is_told:
-            feed.ask_first(self._cost.ask)
+            feed.intake.ask_first(self._cost.ask)
         self._open_log(beginning, age=age, at_once=True)
 
     def stop_listening(self, now: float) -> None:
@@ -131,7 +131,7 @@ class AdaptiveWaiting(LogWaiting):
         for place in list(self._scheduler):
             self._scheduler.remove(place)
         if self._scheduler.asks_cost and self._cost.is_told:
-            self._feed.ask_no_more(self._cost.ask)
+            self._feed.intake.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
         self._close_log()
         if self.time_to_live is not None:

@@ -65,7 +65,7 @@ class AgeCursor:
         """Pass the next key, and call the actions with it."""
         cell = self._next_cell()
         assert cell is not None, "no key is due"
-        self._leave_gap()
+        self.close()
         following = cell.newer
         if isinstance(following, _Gap):
             self._gap = following
@@ -75,10 +75,6 @@ class AgeCursor:
         self._gap.cursors.add(self)
         for action in list(self.actions):
             action(cell, due)
-
-    def close(self) -> None:
-        """Leave the arrival order."""
-        self._leave_gap()
 
     def _next_cell(self) -> KeyCell | None:
         """Return the first key that was not passed, and join the gaps before it."""
@@ -102,7 +98,8 @@ class AgeCursor:
         kept.cursors |= gone.cursors
         self._order.remove(gone)
 
-    def _leave_gap(self) -> None:
+    def close(self) -> None:
+        """Leave the arrival order."""
         gap = self._gap
         gap.cursors.remove(self)
         if not gap.cursors:

@@ -69,7 +69,11 @@ class Deadlines:
 
     def watch(self, source: DueSource, now: float) -> None:
         """Start to watch `source`."""
-        self._enter(source, now)
+        self._numbers += 1
+        due = min(source.next_due(), _horizon(source, now))
+        bound = self._bounds[source] = (due, source.age, self._numbers, source)
+        self._ordered.add(bound)
+        self._note_first()
 
     def stop_watching(self, source: DueSource) -> None:
         """Stop watching `source`. It is no error if it is not watched."""
@@ -82,7 +86,7 @@ class Deadlines:
         """Ask `source` again, because something may be due sooner than it said."""
         if source in self._bounds:
             self.stop_watching(source)
-            self._enter(source, now)
+            self.watch(source, now)
 
     def catch_up_to(self, now: float) -> None:
         """Do what is due by `now`, in the order of time; a closed stream raises ClosedError."""
@@ -110,13 +114,6 @@ class Deadlines:
         """Stop watching all sources."""
         self._bounds.clear()
         self._ordered.clear()
-        self._note_first()
-
-    def _enter(self, source: DueSource, now: float) -> None:
-        self._numbers += 1
-        due = min(source.next_due(), _horizon(source, now))
-        bound = self._bounds[source] = (due, source.age, self._numbers, source)
-        self._ordered.add(bound)
         self._note_first()
 
     def _move(self, source: DueSource, due: float) -> None:

@@ -9,16 +9,14 @@ stream calls its queues through a `Listener`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from operator import attrgetter
-from typing import cast
 
 from ...clock import Clock, again_of, ticks_of
 from ...columns import check_key
 from ...errors import UnknownKeyError
 from ...keys import ArrivalOrder, KeyCell, KeyTable
 from ...memory import Codec, Memory
-from ...statistics import AnyKey, EstimatedRates, GivenRates, PerKey, Rates, UpdateRates
+from ...statistics import AnyKey, PerKey, rates_from
 from ...updates import TOMBSTONE, Key, Update
 from ..log.shared_log import LogEntry, LogReader, SharedLog
 from .admission import Admission
@@ -66,9 +64,7 @@ class Feed:
         """Returns the time in which arrivals are noted; only differences are meaningful."""
         self._again = again_of(self.ticks)
         self.values = NewestValues(memory, codec, retain=retain)
-        self.rates: UpdateRates = (
-            EstimatedRates(forgetting) if rates is None else GivenRates(cast(Rates, rates))
-        )
+        self.rates = rates_from(rates, forgetting)
         self.keys = KeyTable()
         self.listeners: list[Listener] = []
         self.deadlines = Deadlines()
@@ -211,14 +207,6 @@ class Feed:
         if not intake.log.has_readers:
             intake.log = None
         intake.choose_way()
-
-    def ask_first(self, ask: Callable[[], None]) -> None:
-        """Call `ask`, which may fail, whenever a key may start to wait, before that."""
-        self.intake.ask_first(ask)
-
-    def ask_no_more(self, ask: Callable[[], None]) -> None:
-        """Stop calling `ask`."""
-        self.intake.ask_no_more(ask)
 
     # The end.
 

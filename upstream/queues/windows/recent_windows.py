@@ -137,7 +137,7 @@ class RecentWindows:
         """Note that a stream feeds the queue from now on."""
         self._ticks = again_of(feed.ticks)
         if self.scheduler.asks_cost and self._cost.is_told:
-            feed.ask_first(self._cost.ask)
+            feed.intake.ask_first(self._cost.ask)
 
     def close(self, places: Iterable[KeyPlace], feed: Feed | None) -> None:
         """Release all windows, because the queue is closed."""
@@ -147,7 +147,7 @@ class RecentWindows:
         if self._order is not None:
             self._order.close()
         if feed is not None and self.scheduler.asks_cost and self._cost.is_told:
-            feed.ask_no_more(self._cost.ask)
+            feed.intake.ask_no_more(self._cost.ask)
         for place in (*places, *self.keys_under_processing):
             place.buffer.clear()
             place.progress.window = None

@@ -18,7 +18,7 @@ from functools import partial
 from ...clock import Clock
 from ...errors import ParameterError
 from ...memory import RECORD_HEADER_BYTES, BytesCodec, Codec, Memory, MemoryUsage
-from ...schedulers import Scheduler
+from ...schedulers import Scheduler, check_scheduler
 from ...statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, ProcessingCost
 from ...updates import Key, Update
 from ...windows import WindowBuffer, WindowSpecification, WindowTuple
@@ -71,10 +71,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             buffer = type(buffer)
         if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
             raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer")
-        if not isinstance(scheduler, Scheduler):
-            raise ParameterError(
-                "scheduler", scheduler, "a scheduler object such as InPlaceScheduler()"
-            )
+        check_scheduler(scheduler)
         _check_memory(memory, codec)
         self._memory = memory
         kept_codec: Codec = BytesCodec() if codec is None else codec

@@ -17,13 +17,11 @@ from ...keys import DuePlaces
 from ...memory import MemoryUsage
 from ...statistics import (
     AnyKey,
-    EstimatedRates,
-    GivenRates,
     PerKey,
     ProcessingCost,
-    Rates,
     UpdateRates,
     check_count,
+    rates_from,
 )
 from ...updates import Key, Update
 from ...windows import (
@@ -102,9 +100,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
         self._specification = specification
         self._places = QueuePlaces()
         self._counts = WindowCounts()
-        self._update_rates: UpdateRates = (
-            EstimatedRates(forgetting) if rates is None else GivenRates(cast(Rates, rates))
-        )
+        self._update_rates = rates_from(rates, forgetting)
         self._cost = cost
         self._in_process = InProcessWindows(self._places.sums, cost, limit=in_process_limit)
         self._stream = None
@@ -288,12 +284,10 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
         name = type(self).__name__
         if self._final is not None:
             return f"<closed {name}: {self._final.tuples.arrived} tuples arrived>"
-        now = self._intake.ticks()
-        queue, application = (self._places.mean(of, now) for of in ("queue", "application"))
         return (
             f"<{name}{self._policy()} of {self._specification}: "
-            f"{self._kind.waiting_count()} waiting, queue staleness {queue:.3g} s, "
-            f"application staleness {application:.3g} s>"
+            f"{self._kind.waiting_count()} waiting, "
+            f"{self._places.describe(self._intake.ticks())}>"
         )
 
     def _policy(self) -> str:
