@@ -8,15 +8,14 @@ share is the alias of others, which have less.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from .randomness import below
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -67,9 +66,6 @@ class AliasTable:
 
     def draw(self, frame: DataFrame, uniform: Column, outcome: str) -> DataFrame:
         """Add a column of outcomes to a frame, drawn by a uniform number for each row."""
-        import pyarrow as pa
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         count = len(self.thresholds)
         columns = {
             "alias_row": np.arange(count),

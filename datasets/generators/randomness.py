@@ -7,12 +7,11 @@ not, and costs no more.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 _BITS: Final = 53
 """As many as the mantissa of a double has."""
@@ -20,16 +19,12 @@ _BITS: Final = 53
 
 def uniform(seed: int, purpose: str, *rows: Column) -> Column:
     """Return numbers from 0 up to but not including 1, another for each row and each purpose."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     hashed = F.xxhash64(F.lit(number_of(seed, purpose)), *rows)
     return F.shiftrightunsigned(hashed, 64 - _BITS) * F.lit(2.0**-_BITS)
 
 
 def below(count: int, drawn: Column) -> Column:
     """Turn uniform numbers into whole ones from 0 to `count` - 1."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.floor(drawn * F.lit(float(count)))  # for such counts, never `count` by rounding
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadOptionError
 from .randomness import below, uniform
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 MOST_VALUES: Final = 250
 RESERVED: Final = ("time", "key")
@@ -94,16 +94,12 @@ class Draw:
 
 
 def _price(draw: Draw) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     level = LOWEST_LEVEL * F.pow(F.lit(HIGHEST_LEVEL / LOWEST_LEVEL), draw.of_key())
     price = level * (1.0 + DEVIATION * (2.0 * draw.of_row() - 1.0))
     return F.floor(price * 100.0 + 0.5) / 100.0  # `round` takes longer than all the rest
 
 
 def _text(draw: Draw) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.lpad(F.hex(below(1 << 32, draw.of_row())), 8, "0")
 
 

@@ -18,7 +18,7 @@ from statistics import fmean, stdev
 from typing import Final
 
 from ..errors import BadOptionError
-from .log_format import STALENESS
+from .description import STALENESS
 
 CONFIDENCE: Final = 0.95
 PREFERRED: Final = "in-place"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .comparison import Comparison
+from .description import STALENESS
 from .figures import POINTS
-from .log_format import STALENESS
 from .summary import RunSummary, Summary
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from .comparison import Comparison, Interval
+from .description import STALENESS
 from .figures import WorstKey
-from .log_format import STALENESS
 from .summary import TOLERANCE, RunSummary, Summary
 
 EXPLANATION = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from upstream.events import DESCRIPTION, FILES, SUFFIXES
 
 from ..errors import BadFileError, BadOptionError
 from .description import Description, read_description
-from .log_format import DESCRIPTION, FILES, SUFFIXES
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,6 @@ def value_of_run(values: Sequence[object], kind: str) -> Column:
 
     The values go into the query itself: a join would be a stage more.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.get(F.array(*map(F.lit, values)).cast(f"array<{kind}>"), F.col("run"))
 
 

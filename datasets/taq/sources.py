@@ -11,8 +11,7 @@ from typing import Final
 from ..errors import BadFileError
 from .bytes_of_files import beginning, is_gzip
 from .fixed_width import read_fixed
-from .formats import FORMATS, Format, Kind
-from .headers import BadHeaderError, read_header
+from .formats import FORMATS, BadHeaderError, Format, Kind, read_header
 from .times import date_in_name
 
 SHOWN: Final = 40

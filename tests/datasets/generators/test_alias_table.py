@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.generators.alias_table import AliasTable
 from datasets.generators.randomness import uniform
 
 from .chi_square import chi_square_p
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50).filter(lambda each: sum(each) > 1e-3))
@@ -39,8 +36,6 @@ def test_even_shares_need_no_aliases() -> None:
 
 
 def test_rows_draw_by_the_table_and_keep_their_columns_and_order(spark: SparkSession) -> None:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     weights = np.array([5.0, 0.0, 1.0, 3.0, 0.5, 0.5])
     rows = spark.range(0, 50_000, 1, 2)
     drawn = AliasTable.of(weights).draw(rows, uniform(1, "x", F.col("id")), "outcome").toArrow()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadOptionError
 from datasets.generators.arrivals import Cut, Span
@@ -19,10 +20,6 @@ from simulator.workloads import key_rates
 
 from .chi_square import chi_square_p, dispersion_p
 from .plans import moves_rows
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 KEYS, BURSTING = 50, 20
 SHARES = ZipfShares(KEYS, 0.9)

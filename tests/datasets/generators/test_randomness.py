@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.generators.randomness import below, driver_random, number_of, uniform
 
 from .chi_square import chi_square_p, upper_tail
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 ROWS = 100_000
 
 
 @pytest.fixture(scope="module")
 def drawn(spark: SparkSession) -> pa.Table:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     row = F.col("id")
     frame = spark.range(0, ROWS, 1, 3).select(
         uniform(1, "keys", row).alias("keys"),

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.errors import BadOptionError
 from datasets.generators.trading_day import TradingDay, parse_date
 from upstream.workloads.trading_day import CLOSES, LETTERS, OPENS, busyness, updates_by_rank
 
 from .chi_square import chi_square_p
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +91,6 @@ def test_prices_walk_in_small_steps_and_sizes_are_in_lots(day: pa.Table) -> None
 
 @pytest.mark.parametrize("partitions", [1, 2, 7])
 def test_partitions_change_nothing(spark: SparkSession, day: pa.Table, partitions: int) -> None:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     frame = TradingDay(seed=1).frame(spark, partitions)
     table = frame.select("*", F.spark_partition_id().alias("part")).toArrow()
     assert len(set(table["part"].to_pylist())) == partitions

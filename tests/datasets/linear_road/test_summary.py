@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from datasets.linear_road.summary import Summary, summarize
 
 from .driven import SMALL, drive
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def test_the_summary_sees_what_happened(spark: SparkSession) -> None:

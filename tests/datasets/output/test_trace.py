@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 
 from datasets.errors import BadFileError
 from datasets.output import trace
 from datasets.output.card import Column
 from datasets.output.trace import measure_trace, write_trace
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 def in_order(spark: SparkSession, rows: int, partitions: int) -> DataFrame:

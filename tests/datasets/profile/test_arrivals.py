@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.profile.arrivals import (
     BUCKETS,
@@ -18,9 +19,6 @@ from datasets.profile.arrivals import (
 )
 from datasets.profile.source import Source, StreamRows
 from datasets.profile.times import TimeColumn
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +95,6 @@ def test_a_fall_between_two_runs_of_rows_is_seen(
 
 
 def test_an_instant_has_no_rate_and_nothing_no_profile(rows: StreamRows) -> None:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     instant = rows.frame.limit(3).withColumn("time", F.lit(5.0))
     found = profile_arrivals(StreamRows.of(instant))
     assert found is not None

@@ -6,18 +6,15 @@ import gzip
 import os
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
 from datasets.profile.source import NANOSECONDS_AS_NUMBERS, Source
 from datasets.profile.times import TimeColumn
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def write(path: Path, text: str) -> Path:

@@ -6,16 +6,13 @@ import gzip
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError, JobFailedError
 from datasets.spark.failure import JAVA_ENDED, failures_named, first_line, gzip_fault
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 
 def raise_in_worker(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

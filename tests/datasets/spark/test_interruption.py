@@ -6,14 +6,11 @@ import os
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.spark.interruption import ToldToEndError, interruption
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def handlers() -> tuple[object, ...]:

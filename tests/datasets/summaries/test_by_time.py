@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasets.summaries.log_format import STALENESS
+from datasets.summaries.description import STALENESS
 
 from .conftest import Summarized
 

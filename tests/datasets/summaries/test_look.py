@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
-from datasets.summaries.log_format import KINDS
+from datasets.summaries.event_files import KINDS
 from datasets.summaries.look import _by_run, _chunks, look_over
 from datasets.summaries.runs import Assumed, find_runs
 
 from . import hand_written as by_hand
 from .conftest import Summarized
 from .logged_runs import write_log, write_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 GOOD = [(0.0, "arrival", "k", 0), (1.0, "dequeue", "k", 0)]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
 from datasets.summaries.runs import Assumed, find_runs
@@ -15,9 +16,6 @@ from upstream import POLICIES
 from . import hand_written as by_hand
 from .conftest import Summarized
 from .logged_runs import write_log
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ASKED = Asked(buckets=2, worst=1)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.taq.accounts import KEPT, Account, account_for, dropped_by_reason
 from datasets.taq.filters import Filters
@@ -13,9 +12,6 @@ from datasets.taq.staging import BAD, BLANK, HEADER, TRAILER, stage
 
 from .daily_files import daily, trade, write
 from .test_staging import splits_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 BAD_LINES = (61, 200, 319)
 DROPPED_LINE = 100

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
 from datasets.taq.accounts import Account, account_for
@@ -23,9 +23,6 @@ from .daily_files import (
     trade,
     write,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ROW = trade()
 GOOD = daily([ROW] * 3)

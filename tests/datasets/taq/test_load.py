@@ -7,12 +7,12 @@ import random
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from api.bodies import Limits
 from api.bodies.arrow.layout import layout_of
@@ -27,9 +27,6 @@ from simulator.workloads.trace_file import read_trace
 
 from .daily_files import MONTHLY_TRADES_HEADER, daily, fixed, fixed_trade, trade, write
 from .test_staging import splits_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ROWS_PER_FILE = 150
 SYMBOLS = ("A", "BRK B", "IBM", "ZZZ")  # daily files are sorted by symbol, and not by time
@@ -200,8 +197,8 @@ def test_files_are_in_the_order_of_their_names_and_several(loaded: Loaded) -> No
 
 def test_the_card_accounts_for_every_row(loaded: Loaded) -> None:
     card, expected = loaded.card, loaded.expected
-    assert (card.read, card.updates) == (loaded.read, len(expected))
-    assert card.updates + sum(card.dropped.values()) == card.read
+    assert (card.read, card.trace.updates) == (loaded.read, len(expected))
+    assert card.trace.updates + sum(card.dropped.values()) == card.read
     assert {
         "condition 4",
         "condition T",
@@ -209,9 +206,12 @@ def test_the_card_accounts_for_every_row(loaded: Loaded) -> None:
         "G127 not 0",
         "price not above 0",
     } <= set(card.dropped)
-    assert (card.first_time, card.last_time) == (expected["time"].min(), expected["time"].max())
-    assert card.keys == expected["key"].nunique()
-    assert {column.name: bool(column.meaning) for column in card.columns} == dict.fromkeys(
+    assert (card.trace.first_time, card.trace.last_time) == (
+        expected["time"].min(),
+        expected["time"].max(),
+    )
+    assert card.trace.keys == expected["key"].nunique()
+    assert {column.name: bool(column.meaning) for column in card.trace.columns} == dict.fromkeys(
         COLUMNS, True
     )
     sources = [value for name, value in card.parameters.items() if "/" in name]

@@ -5,21 +5,19 @@ from __future__ import annotations
 import io
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.output.card import DataCard
 from datasets.taq.load import Wanted, load
 from datasets.taq.sources import recognise
 
 from .daily_files import MONTHLY_QUOTES_HEADER, QUOTES_HEADER, daily, fixed, write
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SYMBOLS: Final = ("A", "BRK B", "IBM")
 PRICES: Final = ("45.88", "0", "103.0001", ".5")
@@ -136,9 +134,12 @@ def test_every_quote_is_as_pandas_reads_it_and_in_the_same_order(loaded: Loaded)
 
 def test_counts_times_and_exchanges_are_those_of_pandas(loaded: Loaded) -> None:
     card, expected = loaded.card, loaded.expected
-    assert (card.read, card.updates, dict(card.dropped)) == (len(expected), len(expected), {})
-    assert (card.first_time, card.last_time) == (expected["time"].min(), expected["time"].max())
-    assert card.keys == expected["key"].nunique()
+    assert (card.read, card.trace.updates, dict(card.dropped)) == (len(expected), len(expected), {})
+    assert (card.trace.first_time, card.trace.last_time) == (
+        expected["time"].min(),
+        expected["time"].max(),
+    )
+    assert card.trace.keys == expected["key"].nunique()
     counted = loaded.rows["exchange"].value_counts().to_pylist()
     assert {each["values"]: each["counts"] for each in counted} == (
         expected["exchange"].value_counts().to_dict()

@@ -7,9 +7,8 @@ from datetime import date
 import pytest
 
 from datasets.errors import BadOptionError
-from datasets.taq.conditions import USUALLY_DROPPED
 from datasets.taq.filters import Filters
-from datasets.taq.formats import Format, Kind
+from datasets.taq.formats import USUALLY_DROPPED, Format, Kind
 from datasets.taq.options import (
     corrections_of,
     date_of,
