@@ -19,9 +19,8 @@ from ..errors import OptionError
 from ..experiments.experiment import save
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
-from ..model.processing_costs import COST_DISTRIBUTIONS
 from ..model.simulation import LOOPS, MAX_SEED
-from ..model.subscriber import MAX_SERVERS
+from ..model.subscriber import COST_DISTRIBUTIONS, MAX_SERVERS
 from ..runs.event_files import FORMATS, EventLogs
 from ..workloads.keys_option import make_workload
 from ..workloads.recorded import Recorded, replay

@@ -91,7 +91,7 @@ def measure(point: Point, scale: Scale) -> Table:
 
 def _deals(count: int, seed: int) -> list[Floats]:
     random = np.random.default_rng([seed, 3])
-    return [random.permutation(zipf(KEYS, THETA).shares) for _ in range(count)]
+    return [random.permutation(zipf(KEYS, THETA)) for _ in range(count)]
 
 
 def draw(table: Table, figure: Figure) -> None:

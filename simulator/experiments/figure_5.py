@@ -40,9 +40,9 @@ from upstream import single_key_application_staleness, single_key_queue_stalenes
 
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import KeyShares, uniform
+from ..workloads.key_rates import uniform
 from ..workloads.sources import FixedInterval, Poisson
-from ..workloads.workload import Workload
+from ..workloads.workload import Floats, Workload
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 LOADS: Final = (0.2, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0, 15.0, 20.0)
 QUICK_LOADS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-ARRIVALS: Final[dict[str, Callable[[KeyShares], Workload]]] = {
+ARRIVALS: Final[dict[str, Callable[[Floats], Workload]]] = {
     "memoryless": Poisson,
     "ticks": FixedInterval,
 }

@@ -36,9 +36,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import KeyShares, uniform
+from ..workloads.key_rates import uniform
 from ..workloads.sources import FixedInterval, Poisson
-from ..workloads.workload import Workload
+from ..workloads.workload import Floats, Workload
 from .experiment import Cell, Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ LOADS: Final = (0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 7, 10)
 QUICK_LOADS: Final = (0.75, 2, 5)
 REPORTED_LOAD: Final = 5
 """The load that the report names in section 5.3, and at which the verdict gives figures."""
-ARRIVALS: Final[dict[str, Callable[[KeyShares], Workload]]] = {
+ARRIVALS: Final[dict[str, Callable[[Floats], Workload]]] = {
     "at each tick": FixedInterval,
     "memoryless": Poisson,
 }

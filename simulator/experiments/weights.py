@@ -68,7 +68,7 @@ def points(scale: Scale) -> list[Point]:
 def measure(point: Point, scale: Scale) -> Table:
     """Run all policies on the same arrivals."""
     weights = _weights(point)
-    rates = zipf(KEYS, THETA).shares
+    rates = zipf(KEYS, THETA)
     bounds = {
         of: staleness_lower_bound(rates, float(point["load"]), of=of, weights=weights)
         / float(weights.mean())

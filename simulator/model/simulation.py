@@ -27,8 +27,14 @@ from ..errors import OptionError
 from ..kernel.event_loop import EventLoop, PlainLoop, Process, SimPyLoop, SimulationClock
 from ..workloads.workload import KnownFromStart, Workload
 from .measures import Mark, Measures, Spread, Staleness, mean_since
-from .processing_costs import COST_DISTRIBUTIONS, Costs, check_cost
-from .subscriber import AnySubscriber, Subscriber, WindowSubscriber
+from .subscriber import (
+    COST_DISTRIBUTIONS,
+    AnySubscriber,
+    Costs,
+    Subscriber,
+    WindowSubscriber,
+    check_cost,
+)
 
 LOOPS: Final[dict[str, Callable[[], EventLoop]]] = {"simpy": SimPyLoop, "plain": PlainLoop}
 """The event loops by name."""

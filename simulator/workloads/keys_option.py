@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Final
 
 from ..errors import OptionError
-from .bursts import Bursts
-from .key_rates import KeyShares, two_classes, uniform, zipf
-from .sources import Bernoulli, FixedInterval, Poisson, RoundRobin
-from .workload import Workload
+from .key_rates import two_classes, uniform, zipf
+from .sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
+from .workload import Floats, Workload
 
 KEYS_FORMS: Final = (
     "zipf:KEYS:THETA",
@@ -56,10 +55,10 @@ def make_workload(keys: str, arrivals: str | None = None) -> Workload:
         raise _within("--arrivals", arrivals, error) from error
 
 
-def _shares(keys: str) -> tuple[KeyShares, bool]:
+def _shares(keys: str) -> tuple[Floats, bool]:
     """Return the shares, and whether the keys come in turn."""
     name, numbers = _words(keys)
-    makers: dict[str, tuple[int, Callable[[list[float]], KeyShares]]] = {
+    makers: dict[str, tuple[int, Callable[[list[float]], Floats]]] = {
         "zipf": (2, lambda given: zipf(_whole(given[0]), given[1])),
         "uniform": (1, lambda given: uniform(_whole(given[0]))),
         "two-class": (3, lambda given: two_classes(_whole(given[0]), _whole(given[1]), given[2])),

@@ -8,10 +8,9 @@ import numpy as np
 
 from simulator.model.measures import Measures
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.bursts import Bursts
 from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.recorded import Recorded
-from simulator.workloads.sources import Bernoulli, FixedInterval, Poisson, RoundRobin
+from simulator.workloads.sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
 from simulator.workloads.workload import Workload
 from upstream.events import Event
 

@@ -140,9 +140,9 @@ def test_the_introduction_says_how_fast_everything_is() -> None:
 
 def test_the_summary_has_the_measured_numbers_and_where_to_look_next(report: DemoReport) -> None:
     text = summary(report, is_stopped=False)
-    assert duration(report.of("append").queue_staleness) in text
-    assert duration(report.of("index").queue_staleness) in text
-    assert f"{ratio(report.of('index').against_bound)} times the lower bound expected" in text
+    assert duration(report.of("append").queue.mean) in text
+    assert duration(report.of("index").queue.mean) in text
+    assert f"{ratio(report.of('index').queue.against_bound)} times the lower bound expected" in text
     assert "Every update is accounted for" in text
     assert "README.md" in text
     assert "python -m simulator demo --help" in text
@@ -155,5 +155,5 @@ def test_the_json_has_everything_a_program_may_want(report: DemoReport) -> None:
     assert found["settings"]["seconds"] == 2.0
     assert list(found["policies"]) == list(SHOWN_POLICIES)
     index = found["policies"]["index"]
-    assert index["queue_staleness_seconds"] == report.of("index").queue_staleness
+    assert index["queue_staleness_seconds"] == report.of("index").queue.mean
     assert index["statistics"]["arrived"] == found["arrived"]

@@ -69,7 +69,7 @@ def test_the_queue_is_told_the_rates_and_the_cost_if_that_is_asked_for() -> None
     simulation, informed = replace(RUN, is_informed=True).set_up()
     assert informed.queue.stream.rates_are_given
     assert informed.queue.processing_cost == 2.0
-    assert simulation.rates == dict(enumerate(zipf(20, 0.9).shares.tolist()))
+    assert simulation.rates == dict(enumerate(zipf(20, 0.9).tolist()))
 
 
 def test_capacity_bounds_what_waits() -> None:

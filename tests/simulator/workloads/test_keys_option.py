@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from simulator.errors import OptionError
-from simulator.workloads.bursts import Bursts
-from simulator.workloads.key_rates import KeyShares, two_classes, uniform, zipf
+from simulator.workloads.key_rates import two_classes, uniform, zipf
 from simulator.workloads.keys_option import make_workload
-from simulator.workloads.sources import Bernoulli, FixedInterval, Poisson, RoundRobin
+from simulator.workloads.sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
+from simulator.workloads.workload import Floats
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,10 @@ from simulator.workloads.sources import Bernoulli, FixedInterval, Poisson, Round
         ("two-class:10:8:100", two_classes(10, 8, 100.0)),
         ("round-robin:3", uniform(3)),
     ],
+    ids=["zipf", "capitals", "uniform", "two-class", "round-robin"],
 )
-def test_keys_have_the_shares_that_the_words_say(words: str, shares: KeyShares) -> None:
-    assert np.array_equal(make_workload(words).rates, shares.shares)
+def test_keys_have_the_shares_that_the_words_say(words: str, shares: Floats) -> None:
+    assert np.array_equal(make_workload(words).rates, shares)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import random
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import pytest
 
 from simulator.errors import TraceError
 from simulator.workloads.trace_file import read_trace
-from upstream import Key, UpStreamError
+from upstream import Key
 from upstream.extras import install_command
 
 
@@ -233,16 +232,6 @@ def test_a_trace_in_which_no_time_passes_is_refused(tmp_path: Path, text: str, r
 def test_a_parquet_file_without_rows_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"time": [1.0], "key": ["a"]})[:0], tmp_path / "x.parquet")
     assert refusal(tmp_path / "x.parquet").reason == "there are no rows"
-
-
-def test_an_error_says_its_data_and_survives_pickling() -> None:
-    error = TraceError(Path("trades.csv"), "there is no time", row=17, line=18)
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - we made it
-    assert isinstance(again, UpStreamError)
-    assert isinstance(again, ValueError)
-    assert str(again) == "trades.csv, row 17 (line 18): there is no time"
-    assert again.__dict__ == error.__dict__
-    assert str(TraceError(Path("x.parquet"), "no", row=2)) == "x.parquet, row 2: no"
 
 
 # pyarrow is an extra

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.workloads.bursts import Bursts
 from simulator.workloads.key_rates import zipf
-from simulator.workloads.sources import FixedInterval, Poisson
+from simulator.workloads.sources import Bursts, FixedInterval, Poisson
 from simulator.workloads.workload import (
     BITS,
     Arrivals,
