@@ -58,12 +58,6 @@ class AliasTable:
         aliases[large[:-1]] = large[1:]
         return cls(thresholds, aliases)
 
-    def shares(self) -> Floats:
-        """Return the share with which each outcome is drawn."""
-        kept: Floats = self.thresholds.copy()
-        np.add.at(kept, self.aliases, 1.0 - self.thresholds)
-        return kept / len(kept)
-
     def draw(self, frame: DataFrame, uniform: Column, outcome: str) -> DataFrame:
         """Add a column of outcomes to a frame, drawn by a uniform number for each row."""
         count = len(self.thresholds)

@@ -38,11 +38,6 @@ class StreamRows:
     last_time: float
 
     @classmethod
-    def of(cls, frame: DataFrame) -> StreamRows:
-        """Count the rows of a frame, none of which is bad."""
-        return cls.counted(frame, _totals(frame))
-
-    @classmethod
     def counted(cls, frame: DataFrame, totals: Row) -> StreamRows:
         """Return the rows of a frame that have been counted."""
         first, last = totals["first"], totals["last"]
@@ -175,7 +170,7 @@ class Source:
         if self.kind == "csv":  # Spark puts this for bytes that are no UTF-8: keys would be mixed
             is_odd = F.col("key").cast("string").contains(REPLACEMENT)
         bad = rows.withColumn("is_bad", is_bad)
-        totals = _totals(bad, F.count_if(is_bad | is_odd).alias("bad"))
+        totals = count_rows(bad, F.count_if(is_bad | is_odd).alias("bad"))
         if totals["bad"]:
             self._refuse(bad.where(is_bad | is_odd).first(), bad)
         return totals
@@ -220,7 +215,8 @@ class Source:
             raise
 
 
-def _totals(frame: DataFrame, *others: Column) -> Row:
+def count_rows(frame: DataFrame, *others: Column) -> Row:
+    """Return the number of rows, the first and the last time, and other aggregates."""
     updates = F.count("*").alias("updates")
     ends = F.min("time").alias("first"), F.max("time").alias("last")
     row = frame.agg(updates, *ends, *others).first()

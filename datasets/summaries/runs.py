@@ -25,11 +25,6 @@ class Run:
     files: tuple[Path, ...]
     described: Description
 
-    @property
-    def suffix(self) -> str:
-        """The suffix of its files."""
-        return self.files[0].suffix
-
 
 @dataclass(frozen=True, slots=True)
 class Assumed:

@@ -35,6 +35,10 @@ class Shape:
     """Field by field, the header's names of its column, in small letters and digits only."""
 
 
+_DAILY: Final = {"time": ("time",), "exchange": ("exchange",), "symbol": ("symbol",)}
+_MONTHLY: Final = {"symbol": ("symbol",), "date": ("date",), "time": ("time",)}
+
+
 class Format(Enum):
     """A format, by the name that `--format` takes."""
 
@@ -43,9 +47,7 @@ class Format(Enum):
         Kind.TRADES,
         "|",
         {
-            "time": ("time",),
-            "exchange": ("exchange",),
-            "symbol": ("symbol",),
+            **_DAILY,
             "condition": ("salecondition",),
             "size": ("tradevolume",),
             "price": ("tradeprice",),
@@ -58,9 +60,7 @@ class Format(Enum):
         Kind.QUOTES,
         "|",
         {
-            "time": ("time",),
-            "exchange": ("exchange",),
-            "symbol": ("symbol",),
+            **_DAILY,
             "bid": ("bidprice",),
             "bid_size": ("bidsize",),
             "ask": ("offerprice", "askprice"),
@@ -76,9 +76,7 @@ class Format(Enum):
         Kind.TRADES,
         ",",
         {
-            "symbol": ("symbol",),
-            "date": ("date",),
-            "time": ("time",),
+            **_MONTHLY,
             "price": ("price",),
             "size": ("size",),
             "g127": ("g127",),
@@ -92,9 +90,7 @@ class Format(Enum):
         Kind.QUOTES,
         ",",
         {
-            "symbol": ("symbol",),
-            "date": ("date",),
-            "time": ("time",),
+            **_MONTHLY,
             "bid": ("bid",),
             "ask": ("ofr", "ask"),
             "bid_size": ("bidsiz", "bidsize"),

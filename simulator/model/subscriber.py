@@ -90,12 +90,11 @@ class WindowSubscriber:
         loop: EventLoop,
         *,
         costs: Costs,
-        aggregate: Aggregate | None = None,
         is_logged: bool = False,
     ) -> None:
         self.name = name
         self.queue = queue
-        self.aggregate = Aggregate("count") if aggregate is None else aggregate
+        self.aggregate = Aggregate("count")
         self.servers = 1
         self.log = None
         self.trace = WindowTrace() if is_logged else None

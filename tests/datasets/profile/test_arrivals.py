@@ -17,7 +17,7 @@ from datasets.profile.arrivals import (
     default_interval,
     profile_arrivals,
 )
-from datasets.profile.source import Source, StreamRows
+from datasets.profile.source import Source, StreamRows, count_rows
 from datasets.profile.times import TimeColumn
 
 
@@ -96,11 +96,12 @@ def test_a_fall_between_two_runs_of_rows_is_seen(
 
 def test_an_instant_has_no_rate_and_nothing_no_profile(rows: StreamRows) -> None:
     instant = rows.frame.limit(3).withColumn("time", F.lit(5.0))
-    found = profile_arrivals(StreamRows.of(instant))
+    found = profile_arrivals(StreamRows.counted(instant, count_rows(instant)))
     assert found is not None
     assert (found.mean_rate, found.dispersion, found.gap_variation) == (None, None, None)
     assert (found.updates, found.seconds, found.buckets) == (3, 0, ())
-    assert profile_arrivals(StreamRows.of(rows.frame.where("false"))) is None
+    nothing = rows.frame.where("false")
+    assert profile_arrivals(StreamRows.counted(nothing, count_rows(nothing))) is None
 
 
 def test_the_interval_is_a_second_or_a_hundredth_of_what_is_short() -> None:

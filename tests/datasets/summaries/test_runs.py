@@ -21,7 +21,7 @@ def test_runs_are_found_below_a_folder_each_once_and_in_order(tmp_path: Path) ->
     (tmp_path / "b" / ".events-000009.parquet.unfinished").write_text("not yet")
     (tmp_path / "notes.txt").write_text("nothing of ours")
     runs = find_runs([tmp_path, tmp_path / "b"], Assumed())
-    assert [(run.number, run.folder.name, run.suffix) for run in runs] == [
+    assert [(run.number, run.folder.name, run.files[0].suffix) for run in runs] == [
         (0, "deep", ".csv"),
         (1, "b", ".parquet"),
     ]

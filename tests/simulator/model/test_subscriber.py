@@ -25,7 +25,6 @@ from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run
 from tests.simulator.pairwise import pairwise
 from upstream import (
     POLICIES,
-    Aggregate,
     AppendWindowQueue,
     EagerWindowBuffer,
     InPlaceScheduler,
@@ -274,14 +273,6 @@ def test_nothing_is_logged_unless_asked_for() -> None:
     )
     simulation.run(2)
     assert subscriber.trace is None
-
-
-def test_tuples_are_counted_unless_another_aggregate_is_given() -> None:
-    simulation = simulation_of([0.0])
-    loop, queue = simulation._loop, update_queue(simulation, LazyWindowBuffer)
-    counting = WindowSubscriber("count", queue, loop, costs=iter([]))
-    adding = WindowSubscriber("sum", queue, loop, costs=iter([]), aggregate=Aggregate("sum"))
-    assert (counting.aggregate.name, adding.aggregate.name) == ("count", "sum")
 
 
 # What an update costs.
