@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.policy_run import PolicyRun
 from simulator.model.simulation import LOOPS, Simulation
 from simulator.model.subscriber import (
     COST_DISTRIBUTIONS,
@@ -21,7 +20,7 @@ from simulator.model.subscriber import (
 )
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.workload import rounded_up
-from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run
+from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run, run_at
 from tests.simulator.pairwise import pairwise
 from upstream import (
     POLICIES,
@@ -43,16 +42,7 @@ COSTS = {"cost 0.4": 0.4, "cost 1": 1.0, "cost 1.2": 1.2, "cost 6": 6.0}
 
 
 def run(policy: str, workload: str, *, cost: float, servers: int) -> LoggedRun:
-    return logged_run(
-        PolicyRun(
-            policy=policy,
-            workload=WORKLOADS[workload],
-            cost=cost,
-            servers=servers,
-            updates=1_000,
-            is_logged=True,
-        )
-    )
+    return logged_run(run_at((cost, servers, "fixed"), policy, workload, updates=1_000))
 
 
 def after_each_moment(run: LoggedRun) -> Iterator[tuple[int, int]]:

@@ -93,8 +93,8 @@ def test_a_long_trace_is_what_plain_python_makes_of_it(
     write_trace: Callable[[Path, list[float], list[str]], None],
     distinct: int,
 ) -> None:
-    draw = random.Random(7)
-    times = sorted(round(draw.uniform(1.7e9, 1.7e9 + 500), 3) for _ in range(200_000))
+    draw = random.Random(7)  # more rows than fit into a row group, a batch or a block
+    times = sorted(round(draw.uniform(1.7e9, 1.7e9 + 500), 3) for _ in range(80_000))
     keys = [f"key {draw.randrange(distinct)}" for _ in times]
     write_trace(tmp_path / name, times, keys)
     code_of: dict[Key, int] = {}
