@@ -91,7 +91,6 @@ def test_all_writes_every_experiment_and_the_page_of_them(
     monkeypatch.setattr(
         runner, "EXPERIMENTS", {name: recalled(each) for name, each in EXPERIMENTS.items()}
     )
-    monkeypatch.setattr("simulator.experiments.experiment.DOTS_PER_INCH", 20)  # takes less time
     result = invoke("all", "--quick", "--jobs", "1", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
