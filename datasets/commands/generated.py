@@ -17,7 +17,7 @@ from ..generators.bursts import BurstArrivals
 from ..generators.key_shares import KeyShares
 from ..generators.update_stream import UpdateStream
 from ..generators.value_columns import parse_values
-from ..output.card import Cell, DataCard, Trace
+from ..output.card import Cell, DataCard, Trace, write_card
 from ..output.folder import output_folder
 from ..output.trace import measure_trace, write_trace
 from ..spark.progress import job_progress
@@ -117,5 +117,5 @@ def write_generated(stream: Generated, out: Path, *, cores: int | None, is_json:
         with job_progress(session, "Counting what was written"):
             trace = measure_trace(session, folder, stream.meanings)
         card = stream.card(trace)
-        card.write(folder)
+        write_card(card, folder)
     show_card(card, out, is_json=is_json)

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from ..errors import BadOptionError
+from ..output.card import write_card
 from ..output.folder import output_folder
 from ..spark.progress import job_progress
 from .job import command_line, errors_shown, job, need_spark
@@ -121,7 +122,8 @@ def summarize(
             write_tables(summary, folder)
             draw_plots(summary, folder)
             parameters = {**asdict(asked), "policy": policy, "end": end}
-            card_of(summary, folder, command_line(), parameters, len(left_out)).write(folder)
+            card = card_of(summary, folder, command_line(), parameters, len(left_out))
+            write_card(card, folder)
     _show(summary, left_out, out, is_json=is_json)
 
 

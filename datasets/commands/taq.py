@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..output.card import write_card
 from ..output.folder import output_folder
 from ..taq.formats import FORMATS, USUAL_CORRECTIONS, USUALLY_DROPPED
 from .job import command_line, errors_shown, job, need_spark, show_card, usage_errors
@@ -145,5 +146,5 @@ def load_taq(
     wanted = Wanted(filters, allowance)
     with errors_shown(), output_folder(out) as folder, job("loading TAQ", cores=cores) as session:
         card = load(session, sources, folder, wanted, command_line())
-        card.write(folder)
+        write_card(card, folder)
     show_card(card, out, is_json=is_json)

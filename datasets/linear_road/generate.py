@@ -14,7 +14,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from ..output.card import DataCard
+from ..output.card import DataCard, write_card
 from ..output.trace import ROWS_PER_FILE, measure_trace, write_trace
 from ..spark.paths import path_to_read
 from ..spark.progress import job_progress
@@ -75,7 +75,7 @@ def write_run(
     with job_progress(session, "Driving"):
         write_trace(generate(session, run, partitions=partitions), folder)
     card = _card(session, folder, run)
-    card.write(folder)
+    write_card(card, folder)
     if tolls is not None:
         with job_progress(session, "Writing what cars paid before"):
             cars = session.read.parquet(path_to_read(folder)).select("key").distinct()

@@ -85,10 +85,6 @@ class DataCard:
         trace = members.pop("trace")
         return {"title": self.title, "command": self.command, **trace, **members}
 
-    def write(self, folder: Path) -> None:
-        """Write both files into a folder."""
-        _write(folder, self.as_json(), self.as_page())
-
     def as_page(self) -> str:
         """Return the card as Markdown."""
         lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
@@ -116,12 +112,6 @@ class DataCard:
             facts["rows read"] = f"{self.read:,}"
             facts |= {f"dropped, {why}": f"{count:,}" for why, count in self.dropped.items()}
         return facts
-
-
-def _write(folder: Path, members: Mapping[str, object], page: str) -> None:
-    text = json.dumps(members, indent=2, allow_nan=False, ensure_ascii=False)
-    (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
-    (folder / PAGE_NAME).write_text(page, encoding="utf-8")
 
 
 def _column_table(columns: Iterable[Column]) -> list[str]:
@@ -186,10 +176,6 @@ class TableCard:
         """Return what the JSON file has."""
         return asdict(self)
 
-    def write(self, folder: Path) -> None:
-        """Write both files into a folder."""
-        _write(folder, self.as_json(), self.as_page())
-
     def as_page(self) -> str:
         """Return the card as Markdown."""
         lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
@@ -199,6 +185,13 @@ class TableCard:
             lines += ["", f"## {table.name}, {table.rows:,} rows"]
             lines += _column_table(table.columns)
         return _page(lines, self.parameters, self.notes)
+
+
+def write_card(card: DataCard | TableCard, folder: Path) -> None:
+    """Write both files of a card into a folder."""
+    text = json.dumps(card.as_json(), indent=2, allow_nan=False, ensure_ascii=False)
+    (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
+    (folder / PAGE_NAME).write_text(card.as_page(), encoding="utf-8")
 
 
 def tables_in(folder: Path, meanings: Mapping[str, str]) -> tuple[Table, ...]:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from ..errors import BadFileError
-from ..output.card import Cell, Column, DataCard, Skew, Trace
+from ..output.card import Cell, Column, DataCard, Skew, Trace, write_card
 from ..spark.progress import job_progress
 from .arrivals import ArrivalProfile, profile_arrivals
 from .keys import KeyProfile, key_table, profile_keys
@@ -136,7 +136,7 @@ def measure(
             if folder is not None:
                 table.write.parquet(str(folder / "keys"))
                 parameters = {**source.parameters(), "interval": arrivals.interval}
-                card_of(profile, table.schema, command, parameters).write(folder)
+                write_card(card_of(profile, table.schema, command, parameters), folder)
             table.unpersist()
     return profile
 

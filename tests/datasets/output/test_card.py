@@ -10,7 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.output.card import Column, DataCard, Skew, Table, TableCard, Trace, tables_in
+from datasets.output.card import (
+    Column,
+    DataCard,
+    Skew,
+    Table,
+    TableCard,
+    Trace,
+    tables_in,
+    write_card,
+)
 
 CARD = DataCard(
     title="Trades of a day",
@@ -32,7 +41,7 @@ CARD = DataCard(
 
 
 def test_the_json_file_has_every_field(tmp_path: Path) -> None:
-    CARD.write(tmp_path)
+    write_card(CARD, tmp_path)
     read = json.loads((tmp_path / "_data_card.json").read_text(encoding="utf-8"))
     assert read == json.loads(json.dumps(CARD.as_json()))
     names = DataCard.__dataclass_fields__.keys() | Trace.__dataclass_fields__.keys()
@@ -41,7 +50,7 @@ def test_the_json_file_has_every_field(tmp_path: Path) -> None:
 
 
 def test_the_page_says_what_a_person_asks(tmp_path: Path) -> None:
-    CARD.write(tmp_path)
+    write_card(CARD, tmp_path)
     page = (tmp_path / "_data_card.md").read_text(encoding="utf-8")
     for line in (
         "# Trades of a day",
@@ -90,7 +99,7 @@ TABLES = TableCard(
 
 
 def test_both_files_are_written_with_all_that_it_says(tmp_path: Path) -> None:
-    TABLES.write(tmp_path)
+    write_card(TABLES, tmp_path)
     read = json.loads((tmp_path / "_data_card.json").read_text(encoding="utf-8"))
     assert read == json.loads(json.dumps(TABLES.as_json()))
     assert set(read) == set(TableCard.__dataclass_fields__)

@@ -58,11 +58,6 @@ def test_the_same_seed_gives_the_same_and_another_one_another() -> None:
     assert one != other
 
 
-def test_both_event_loops_give_the_same() -> None:
-    simpy, plain = (measured("--loop", loop, *QUICK) for loop in ("simpy", "plain"))
-    assert simpy == plain
-
-
 @pytest.mark.parametrize(
     "option",
     [

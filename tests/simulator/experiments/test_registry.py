@@ -47,15 +47,6 @@ def test_there_are_the_figures_and_our_own() -> None:
 
 
 @pytest.mark.parametrize("name", LABELS)
-def test_each_is_found_under_its_name_and_says_what_it_shows(name: str) -> None:
-    experiment = EXPERIMENTS[name]
-    assert experiment.name == name
-    assert experiment.title
-    assert experiment.claim
-    assert experiment.is_figure == name[0].isdigit()
-
-
-@pytest.mark.parametrize("name", LABELS)
 def test_the_quick_results_are_the_golden_ones(name: str) -> None:
     assert_golden(EXPERIMENTS[name])
 
