@@ -30,7 +30,7 @@ app = typer.Typer(
 
 @app.callback()
 def _jobs(*, _version: Version = False) -> None:
-    """Take the options that stand before a command."""
+    """Take the options before a command."""
 
 
 app.command("taq")(load_taq)

@@ -28,7 +28,7 @@ STEADY_ARRIVALS: Final[dict[str, Arrivals]] = {
 
 
 def arrivals_named(name: str) -> Arrivals:
-    """Return the steady arrivals that an option names; BadOptionError if there are none such."""
+    """Return the steady arrivals that an option names; BadOptionError for any other name."""
     if name not in STEADY_ARRIVALS:
         raise BadOptionError("--arrivals", name, " or ".join(STEADY_ARRIVALS))
     return STEADY_ARRIVALS[name]

@@ -45,7 +45,7 @@ class ValueColumn:
 
 
 def parse_values(text: str) -> tuple[ValueColumn, ...]:
-    """Return the columns of `NAME:TYPE[,NAME:TYPE…]`; BadOptionError if there are none such.
+    """Return the columns of `NAME:TYPE[,NAME:TYPE…]`; BadOptionError for other text.
 
     >>> [each.name for each in parse_values("price:double, size:int")]
     ['price', 'size']
@@ -77,7 +77,7 @@ def _parsed(word: str) -> ValueColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    """From what the values of a column are drawn."""
+    """The numbers from which the values of a column are drawn."""
 
     name: str
     seed: int

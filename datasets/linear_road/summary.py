@@ -17,7 +17,7 @@ TOLL_SPEED = 40
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What there is to see."""
+    """What a consumer of the traffic can count."""
 
     rows_by_type: dict[str, int]
     accidents: int
@@ -28,7 +28,7 @@ class Summary:
     """Those with more than 50 cars at less than 40 miles an hour."""
 
     def notes(self) -> tuple[str, ...]:
-        """Return it in sentences."""
+        """Return the counts in sentences."""
         counted = ", ".join(f"{count:,} {name}" for name, count in self.rows_by_type.items())
         share = self.toll_minutes / max(1, self.segment_minutes)
         traffic = (

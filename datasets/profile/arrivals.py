@@ -59,7 +59,7 @@ def default_interval(seconds: float) -> float:
 
 
 def profile_arrivals(rows: StreamRows, *, interval: float | None = None) -> ArrivalProfile | None:
-    """Return how updates come; None if there are none. One Spark job."""
+    """Profile the arrivals in one Spark job; return None for an empty stream."""
     if not rows.updates:
         return None
     first, seconds, updates = rows.first_time, rows.last_time - rows.first_time, rows.updates
@@ -140,7 +140,7 @@ def _gap_squares(rows: DataFrame, first: float, seconds: float) -> DataFrame:
         F.min("time").alias("first"),
         F.max("time").alias("last"),
     )
-    # Between parts, of which there are a thousand at most, so one partition will do.
+    # Between parts: there are at most a thousand, so one partition is enough.
     between = F.col("first") - F.lag("last").over(Window.orderBy("part"))
     squares = F.coalesce("squares", F.lit(0.0)) + F.coalesce(between * between, F.lit(0.0))
     return by_part.select(squares.alias("squares")).agg(F.sum("squares").alias("squares"))

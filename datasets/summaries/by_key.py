@@ -76,8 +76,8 @@ def _mean(of: str, extents: Sequence[Extent]) -> Column:
 def _is_superseded(has_one: Column) -> Column:
     """Return whether an event tells that an update was superseded, of whichever kind it is.
 
-    An arrival of which nothing was heard again although the queue handed out something newer; an
-    update that was given back when a newer one was known, or before one came.
+    This is an arrival without later events although the queue handed out something newer, or an
+    update that was given back when a newer one was known, or before a newer one arrived.
     """
     is_silent = F.col("fate").isNull()
     by_service = (F.col("kind") == "arrival") & is_silent & F.col("is_reached")

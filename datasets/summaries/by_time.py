@@ -98,7 +98,7 @@ def _stretch(of: str) -> Column:
 def _new_keys(table: DataFrame, extents: Sequence[Extent], buckets: int) -> DataFrame:
     """Return how many keys arrived first in each bucket, and the sum of when they did."""
     end = value_of_run([extent.end - extent.start for extent in extents], "double")
-    known = table.where("first_arrival is not null")  # not those of which all was rejected
+    known = table.where("first_arrival is not null")  # not keys whose updates were all rejected
     timed = known.withColumn("end_of_run", end).where("end_of_run > 0")
     bucket = F.least(_bucket_of("first_arrival", buckets), F.lit(buckets - 1))
     return timed.groupBy("run", bucket.alias("bucket")).agg(

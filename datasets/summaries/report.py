@@ -50,7 +50,7 @@ def show(summary: Summary, console: Console) -> None:
 
 
 def doubts(runs: Sequence[RunSummary]) -> Iterator[str]:
-    """Yield what somebody who reads the figures ought to know."""
+    """Yield warnings about the figures: assumptions, unfinished runs, and differences."""
     for each in runs:
         described, folder = each.run.described, each.run.folder
         if described.is_assumed:

@@ -28,7 +28,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """What the user says of runs that have no description."""
+    """The user's options for runs that have no description."""
 
     policy: str | None = None
     end: float | None = None
@@ -37,7 +37,7 @@ class Assumed:
 def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
     """Return the runs in these folders and below them, and those that are a file each.
 
-    BadFileError if there is none in one of them.
+    BadFileError if a place has no run.
     """
     found: dict[Path, tuple[Path, ...]] = {}
     for place in places:
@@ -60,7 +60,7 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
 
 
 def empty_runs(places: Sequence[Path]) -> list[Path]:
-    """Return the folders of runs of which nothing was written but what they are."""
+    """Return the folders of runs that have a description and no events."""
     folders = (folder for place in places if place.is_dir() for folder in _folders(place))
     return [
         folder

@@ -120,7 +120,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How much is to be told."""
+    """How much a summary contains."""
 
     buckets: int
     worst: int
@@ -162,7 +162,7 @@ def _check_once(runs: Sequence[Run]) -> None:
 
 
 def _write_by_key(table: DataFrame, extents: list[Extent], folder: Path) -> DataFrame:
-    """Write the table by key, with the names of runs for whoever reads it; return it as read."""
+    """Write the table by key, with the names of its runs; return the table as read."""
     described = [each.run.described for each in extents]
     named = table.withColumns(
         {

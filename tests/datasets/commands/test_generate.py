@@ -83,9 +83,7 @@ def test_the_card_says_what_is_in_the_folder_and_how_to_make_it_again(
     assert bytes_of(tmp_path / "again") == bytes_of(zipf)
 
 
-def test_two_classes_come_at_a_fixed_interval_if_that_is_wanted(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_two_classes_may_come_at_a_fixed_interval(spark: SparkSession, tmp_path: Path) -> None:
     words = ("--keys", 50, "--slow-keys", 20, "--ratio", 8, "--updates", 20_000, "--rate", 4)
     out = generate(
         tmp_path / "x", "two-class", *words, "--arrivals", "fixed", "--start", -100, "--seed", 3
@@ -162,7 +160,7 @@ def test_one_update_is_a_stream(spark: SparkSession, tmp_path: Path) -> None:
         ("zipf --keys many", "Invalid value for '--keys'"),
     ],
 )
-def test_what_makes_no_sense_is_a_usage_error_and_nothing_is_written(
+def test_an_invalid_option_is_a_usage_error_and_nothing_is_written(
     tmp_path: Path, words: str, message: str
 ) -> None:
     assert_refused(invoke(*words.split(), "--out", tmp_path / "x"), message)

@@ -101,7 +101,7 @@ def generated(options: StreamOptions) -> Generated:
     return options.generated("uniform", "Even", ZipfShares(3, 0.0), FixedInterval(), {"keys": 3})
 
 
-def test_all_that_the_data_depend_on_is_told() -> None:
+def test_a_stream_lists_all_options_that_its_data_depend_on() -> None:
     stream = generated(OPTIONS)
     assert (stream.command, stream.title, stream.seed) == ("uniform", "Even", 4)
     assert stream.options == {
@@ -114,18 +114,18 @@ def test_all_that_the_data_depend_on_is_told() -> None:
     assert set(stream.meanings) == {"time", "key", "value", "size"}
 
 
-def test_partitions_are_not_told_as_nothing_depends_on_them() -> None:
+def test_partitions_are_not_listed_because_the_data_do_not_depend_on_them() -> None:
     parted = generated(replace(OPTIONS, partitions=3))
     assert parted.command_line() == generated(OPTIONS).command_line()
 
 
-def test_a_prefix_is_told_if_there_is_one() -> None:
+def test_a_prefix_is_listed_if_it_is_given() -> None:
     stream = generated(replace(OPTIONS, key_prefix="sym"))
     assert stream.options["key-prefix"] == "sym"
     assert "sym" in stream.meanings["key"]
 
 
-def test_what_makes_no_sense_is_refused_before_anything_runs() -> None:
+def test_an_invalid_option_is_refused_before_anything_runs() -> None:
     with pytest.raises(BadOptionError, match="--value 'x'"):
         generated(replace(OPTIONS, value="x"))
     with pytest.raises(BadOptionError, match="--rate 0"):

@@ -43,7 +43,7 @@ def test_the_folder_is_a_trace_with_its_card_and_a_history(tmp_path: Path) -> No
         (["--history", "road/tolls"], "--history"),
     ],
 )
-def test_options_that_make_no_sense_are_usage_errors(
+def test_invalid_options_are_usage_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], says: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -69,7 +69,7 @@ def test_a_bad_stream_is_one_line_and_nothing_is_written(
         ["--interval", "nan"],
     ],
 )
-def test_options_that_make_no_sense_are_usage_errors(tmp_path: Path, words: list[str]) -> None:
+def test_invalid_options_are_usage_errors(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "x.csv"
     path.write_text(ROWS)
     assert invoke("profile", path, *words).exit_code == USAGE_ERROR

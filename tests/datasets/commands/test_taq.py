@@ -77,7 +77,7 @@ def test_bad_files_are_refused_and_nothing_is_written(
     )
 
 
-def test_what_can_be_seen_at_once_is_refused_without_spark(tmp_path: Path) -> None:
+def test_missing_and_repeated_files_are_refused_before_spark_starts(tmp_path: Path) -> None:
     path = write(tmp_path / "trades", daily([trade()]))
     out = tmp_path / "out"
     none = tmp_path / "none"
@@ -96,7 +96,7 @@ def test_what_can_be_seen_at_once_is_refused_without_spark(tmp_path: Path) -> No
         (("--bad-rows", "-1"), "--bad-rows"),
     ],
 )
-def test_options_that_make_no_sense_are_usage_errors(
+def test_invalid_options_are_usage_errors(
     tmp_path: Path, arguments: tuple[str, ...], word: str
 ) -> None:
     path = write(tmp_path / "trades", daily([trade()]))
@@ -106,7 +106,7 @@ def test_options_that_make_no_sense_are_usage_errors(
     )
 
 
-def test_a_day_is_refused_with_files_in_which_each_row_has_its_own(tmp_path: Path) -> None:
+def test_a_date_is_refused_for_files_whose_rows_have_dates(tmp_path: Path) -> None:
     path = write(tmp_path / "m", f"{MONTHLY_QUOTES_HEADER}\nA,20080307,9:30:00,1,2,3,4,12,N\n")
     out = tmp_path / "out"
     words = ("--date '20080307'", "no --date with monthly files")

@@ -73,7 +73,7 @@ def test_each_burst_brings_one_update_of_each_key_within_the_spread(spread: pa.T
     for key in range(KEYS - BURSTING, KEYS):
         times = times_of(spread, key)
         assert len(times) >= len(complete)
-        # Bursts overlap, so that which update is of which burst is told by none; but if each has
+        # Bursts overlap, so the burst of an update is not known; but if each has
         # one within the spread, the n-th in order of time is, too.
         late = times[: len(complete)] - complete
         assert late.min() >= 0

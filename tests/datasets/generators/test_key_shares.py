@@ -75,6 +75,6 @@ def test_one_class_may_be_empty(spark: SparkSession, slow_keys: int) -> None:
         (lambda: TwoClassShares(10, 5, float("inf")), "--ratio inf"),
     ],
 )
-def test_what_makes_no_sense_is_refused(make: type[KeyShares], message: str) -> None:
+def test_invalid_parameters_are_refused(make: type[KeyShares], message: str) -> None:
     with pytest.raises(BadOptionError, match=message):
         make()

@@ -27,7 +27,7 @@ def counts_of(day: pa.Table) -> list[int]:
     return sorted(found, reverse=True)
 
 
-def test_the_day_has_the_ends_that_the_report_tells(day: pa.Table) -> None:
+def test_the_busiest_and_the_slowest_symbol_are_those_of_the_report(day: pa.Table) -> None:
     counts = counts_of(day)
     assert (len(counts), counts[0], counts[-1]) == (3_000, 4_305, 1)
     assert counts == updates_by_rank("power-law").tolist()
@@ -114,7 +114,7 @@ def test_the_market_opens_by_the_clocks_of_new_york(date: str, opens: str) -> No
     assert TradingDay(date=parse_date(date)).opens() == dt.datetime.fromisoformat(opens).timestamp()
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_invalid_parameters_are_refused() -> None:
     with pytest.raises(BadOptionError, match="--shape flat: expected power-law or lognormal"):
         TradingDay(shape="flat")
     with pytest.raises(BadOptionError, match="--symbols 1: expected a number from 2 to 160,000"):

@@ -121,12 +121,12 @@ def test_a_stream_may_start_at_any_time(spark: SparkSession, table: pa.Table) ->
         (Span(1, 5e-324), "--rate 4.9.*: expected a faster one"),
     ],
 )
-def test_a_stretch_that_makes_no_sense_is_refused(span: Span, message: str) -> None:
+def test_an_invalid_span_is_refused(span: Span, message: str) -> None:
     with pytest.raises(BadOptionError, match=message):
         replace(STREAM, span=span)
 
 
-def test_a_spread_and_a_prefix_that_make_no_sense_are_refused() -> None:
+def test_an_invalid_spread_and_an_invalid_prefix_are_refused() -> None:
     with pytest.raises(BadOptionError, match="--spread 100"):
         replace(STREAM, arrivals=BurstArrivals(ZIPF, 20, 100.0))
     with pytest.raises(BadOptionError, match=r"--key-prefix .*: expected text that can be printed"):

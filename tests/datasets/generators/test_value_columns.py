@@ -84,6 +84,6 @@ def test_spaces_and_capitals_in_types_do_not_matter() -> None:
         (",".join(f"v{n}:int" for n in range(251)), "at most 250"),
     ],
 )
-def test_what_is_no_schema_is_refused(text: str, message: str) -> None:
+def test_an_invalid_schema_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadOptionError, match=message):
         parse_values(text)

@@ -96,7 +96,7 @@ def test_a_bad_row_is_named_by_file_and_line(
     assert says in caught.value.reason
 
 
-def test_what_is_no_stream_is_refused(tmp_path: Path) -> None:
+def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     both = write(tmp_path / "both" / "x.csv", "time,key\n1,a\n").parent
     write(both / "y.parquet", "")

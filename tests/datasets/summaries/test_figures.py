@@ -57,7 +57,7 @@ def test_the_cost_is_the_time_in_process_over_the_deliveries(summarized: Summari
     assert (each.cost, each.is_cost_measured) == (by_hand.UNDESCRIBED_COST, True)
 
 
-def test_a_cost_that_is_described_is_taken(summarized: Summarized) -> None:
+def test_a_described_cost_is_used(summarized: Summarized) -> None:
     each = summarized.run("servers/index")
     assert (each.cost, each.is_cost_measured) == (12.0, False)
     # Three servers share it; what they do to application staleness has no bound.

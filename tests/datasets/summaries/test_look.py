@@ -60,7 +60,7 @@ def test_the_extent_of_a_run_is_that_of_its_events_or_what_is_said_of_it(
     assert summarized.run("by hand/shed").extent.end == 8.0
 
 
-def test_what_is_given_back_where_many_may_wait_cannot_be_recomputed(
+def test_queue_staleness_cannot_be_recomputed_if_updates_expired(
     summarized: Summarized,
 ) -> None:
     assert summarized.run("by hand/returned").extent.why_not("queue") == ()

@@ -61,7 +61,7 @@ def test_both_ends_of_the_hours_are_in(spark: SparkSession) -> None:
     assert found == ["outside the hours", None, None, "outside the hours"]
 
 
-def test_filters_can_be_put_out_one_by_one(spark: SparkSession) -> None:
+def test_each_filter_can_be_turned_off(spark: SparkSession) -> None:
     every = Filters(Conditions(()), corrections=None, is_any_g127=True, is_any_price=True)
     row = changed(correction=9, g127=1, condition="Z", price=0.0)
     assert reasons(spark, every, [row]) == [None]
@@ -145,7 +145,7 @@ def test_a_list_is_read_as_it_is_written_each_once(listed: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", ",", "@,", "ABCDE", "A B", "é", "A\tB"])
-def test_what_is_no_list_of_conditions_is_refused(text: str) -> None:
+def test_an_invalid_list_of_conditions_is_refused(text: str) -> None:
     with pytest.raises(BadOptionError, match="--conditions"):
         parsed_conditions("--conditions", text)
 

@@ -127,7 +127,7 @@ def test_a_date_is_read_with_the_year_first_or_the_month_first(day: date) -> Non
 @pytest.mark.parametrize(
     "text", ["", "2014010", "20140230", "20141301", "14JAN014", "31012014", "18990101", "٢٠١٤٠١٠٦"]
 )
-def test_what_is_no_date_is_none(text: str) -> None:
+def test_other_text_is_not_a_date(text: str) -> None:
     assert parsed_date(text) is None
 
 

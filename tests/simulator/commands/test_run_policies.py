@@ -74,7 +74,7 @@ def test_options_change_what_is_measured(option: tuple[str, ...]) -> None:
     [plain], [changed] = measured(*words), measured(*words, *option)
     assert plain["queue_staleness"] != changed["queue_staleness"]
     assert changed["arrived"] == 5_000
-    # The load stays what it was, whoever shares it.
+    # The load stays the same, however many servers share it.
     assert changed["dequeued"] == pytest.approx(plain["dequeued"], rel=0.1)
 
 

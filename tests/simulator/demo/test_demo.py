@@ -75,7 +75,7 @@ def test_every_shown_policy_is_one_of_the_library() -> None:
     assert set(SHOWN_POLICIES) <= set(POLICIES)
 
 
-def test_every_queue_hears_of_every_update_and_accounts_for_it(report: DemoReport) -> None:
+def test_every_queue_receives_and_accounts_for_every_update(report: DemoReport) -> None:
     assert report.arrived == pytest.approx(12_000, rel=0.05)
     for policy in report.policies:
         counted = policy.statistics
@@ -131,7 +131,7 @@ def test_another_seed_is_another_run() -> None:
     assert run(replace(SETTINGS, seed=2), 1.0) != run(SETTINGS, 1.0)
 
 
-def test_without_overload_there_is_no_best_to_compare_with() -> None:
+def test_without_overload_there_is_no_bound_to_compare_with() -> None:
     report = run(replace(SETTINGS, load=0.5), 2.0)
     assert report.of("index").queue.lower_bound == 0.0
     assert report.of("index").queue.times_the_bound is None

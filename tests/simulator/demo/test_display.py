@@ -100,7 +100,7 @@ def test_progress_says_how_much_of_the_time_is_over(report: DemoReport) -> None:
     assert "2.0 of 15 s" in draw(report, width=80)[-1]
 
 
-def test_a_load_that_is_none_is_said_to_be(report: DemoReport) -> None:
+def test_a_load_without_waiting_is_explained(report: DemoReport) -> None:
     assert "lower bound is 0" not in "\n".join(draw(report, width=80))
     settings = DemoSettings(load=0.5)
     assert "lower bound is 0" in "\n".join(draw(report, width=80, settings=settings))
@@ -108,7 +108,7 @@ def test_a_load_that_is_none_is_said_to_be(report: DemoReport) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("width", [40, 80, 100, 120])
-def test_a_terminal_that_has_no_blocks_shows_all_the_same(
+def test_a_terminal_without_block_characters_shows_the_table(
     report: DemoReport, width: int, encoding: str
 ) -> None:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)

@@ -156,11 +156,11 @@ def test_policies_that_refuse_nothing_know_all_keys_after_the_warm_up(policy: st
     assert all(staleness >= 0 for staleness in measured.queue.by_key.values())
 
 
-# What makes no sense.
+# Invalid parameters.
 
 
 @pytest.mark.parametrize("warm_up", [1.0, 1.5, -0.1, math.nan, math.inf])
-def test_the_warm_up_must_make_sense(warm_up: float) -> None:
+def test_the_warm_up_must_be_a_share_below_1(warm_up: float) -> None:
     with pytest.raises(OptionError, match=r"warm-up .*: expected a share of the updates, below 1"):
         replace(RUN, warm_up=warm_up).measure()
 

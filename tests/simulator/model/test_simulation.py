@@ -363,7 +363,7 @@ class TestMarks:
         with pytest.raises(AssertionError, match="different times"):
             simulation.mark(subscriber)
 
-    def test_nor_can_keys_that_were_refused_at_the_start(self) -> None:
+    def test_keys_that_were_rejected_at_the_start_cannot_be_measured_since_a_mark(self) -> None:
         simulation = Simulation(KnownFromStart(WORKLOAD), loop="plain")
         queue = make_queue("in-place", clock=simulation.clock, capacity=29)
         subscriber = simulation.add("in-place", queue, cost=2.0)
@@ -372,25 +372,25 @@ class TestMarks:
             simulation.mark(subscriber)
 
 
-class TestWhatMakesNoSense:
+class TestInvalidParameters:
     def test_an_unknown_loop(self) -> None:
         with pytest.raises(OptionError, match="loop fast: expected simpy or plain"):
             Simulation(WORKLOAD, loop="fast")
 
     @pytest.mark.parametrize("seed", [-1, MAX_SEED + 1])
-    def test_a_seed_that_is_none(self, seed: int) -> None:
+    def test_a_seed_out_of_range(self, seed: int) -> None:
         with pytest.raises(OptionError, match=f"seed {seed}: expected a number from 0 to"):
             Simulation(WORKLOAD, seed=seed)
 
     @pytest.mark.parametrize("seed", [0, MAX_SEED])
-    def test_seeds_at_the_ends_of_the_range_will_do(self, seed: int) -> None:
+    def test_seeds_at_the_ends_of_the_range_are_valid(self, seed: int) -> None:
         simulation = Simulation(WORKLOAD, seed=seed, loop="plain")
         simulation.add("fifo", make_queue("fifo", clock=simulation.clock), cost=1.0)
         simulation.run(10)
         assert simulation.arrived == 10
 
     @pytest.mark.parametrize("cost", [0.0, -1.0, math.nan, math.inf])
-    def test_a_cost_that_is_none(self, cost: float) -> None:
+    def test_a_cost_that_is_not_positive(self, cost: float) -> None:
         simulation = Simulation(WORKLOAD)
         with pytest.raises(OptionError, match=r"cost .*: expected a finite number above 0"):
             simulation.add("fifo", make_queue("fifo", clock=simulation.clock), cost=cost)

@@ -155,14 +155,14 @@ def served(
 
 
 @pytest.mark.parametrize("servers", [0, -1, MAX_SERVERS + 1])
-def test_the_number_of_servers_must_make_sense(servers: int) -> None:
+def test_an_invalid_number_of_servers_is_refused(servers: int) -> None:
     simulation = Simulation(WORKLOADS["Poisson"])
     queue = make_queue("in-place", clock=simulation.clock)
     with pytest.raises(OptionError, match=f"servers {servers}: expected a number from 1 to 10,000"):
         simulation.add("in-place", queue, cost=1.0, servers=servers)
 
 
-def test_values_that_are_no_numbers_are_our_mistake() -> None:
+def test_values_that_are_not_numbers_fail_an_assertion() -> None:
     simulation = Simulation(WORKLOADS["Poisson"], loop="plain")
     queue = make_queue("in-place", clock=simulation.clock)
     simulation.add("in-place", queue, cost=1.0, is_logged=True)
@@ -197,7 +197,7 @@ def run_lazy(loop: str = "plain") -> WindowSubscriber:
 def test_a_tuple_takes_its_cost_and_a_mark_without_one_takes_none(loop: str) -> None:
     # arrives   0  1  2  3  4
     # closes          [0,2) [2,4)
-    # leaves          0----1----*2----3----*      * is a bare CLOSE
+    # leaves          0----1----*2----3----*      * is a CLOSE without a tuple
     trace = run_lazy(loop).trace
     assert trace is not None
     assert [(time, update and update.time) for time, (update, _) in trace.left] == [
@@ -256,7 +256,7 @@ def test_costs_add_up_while_the_server_is_busy() -> None:
     assert np.diff(times).tolist() == [1.0, 2.0, 3.0, 3.0, 3.0]
 
 
-def test_nothing_is_logged_unless_asked_for() -> None:
+def test_nothing_is_logged_by_default() -> None:
     simulation = simulation_of([0.0, 1.0])
     subscriber = simulation.add_windows(
         "lazy", update_queue(simulation, LazyWindowBuffer), cost=1.0

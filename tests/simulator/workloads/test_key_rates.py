@@ -14,7 +14,7 @@ def test_shares_are_those_of_the_laws() -> None:
     assert two_classes(3, slow=1, ratio=2.0).tolist() == [0.4, 0.4, 0.2]
 
 
-def test_parameters_that_make_no_sense_are_options_that_make_no_sense() -> None:
+def test_invalid_parameters_raise_option_errors() -> None:
     with pytest.raises(OptionError, match="keys 0: expected a whole number from 1 to 10,000,000"):
         uniform(0)
     with pytest.raises(OptionError, match=r"theta -1\.0: expected a number from 0"):

@@ -65,7 +65,7 @@ def test_keys_in_turn_come_at_a_fixed_interval(arrivals: str | None) -> None:
         *("round-robin:0", "zipf:10:"),
     ],
 )
-def test_keys_that_make_no_sense_are_refused(words: str) -> None:
+def test_invalid_keys_are_refused(words: str) -> None:
     with pytest.raises(OptionError, match="--keys"):
         make_workload(words)
 
@@ -78,7 +78,7 @@ def test_keys_that_make_no_sense_are_refused(words: str) -> None:
         "bursts:2:1:1",
     ],
 )
-def test_arrivals_that_make_no_sense_are_refused(words: str) -> None:
+def test_invalid_arrivals_are_refused(words: str) -> None:
     with pytest.raises(OptionError, match="--arrivals"):
         make_workload("uniform:10", words)
 

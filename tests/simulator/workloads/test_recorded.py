@@ -53,7 +53,7 @@ def test_where_no_time_passes_rates_are_shares(times: list[float]) -> None:
     ],
     ids=["none", "lengths", "descending", "before 0", "no number", "no key"],
 )
-def test_what_cannot_be_played_is_our_mistake(times: list[float], codes: list[int]) -> None:
+def test_invalid_arrivals_fail_an_assertion(times: list[float], codes: list[int]) -> None:
     with pytest.raises(AssertionError):
         Recorded(["A", "B"], times=times, codes=codes)
 
@@ -142,12 +142,12 @@ def test_the_replayed_day_has_one_update_per_unit_of_time() -> None:
     assert workload.rates.max() == 4_305 / 31_325
 
 
-def test_a_small_day_can_be_had() -> None:
+def test_a_day_may_be_small() -> None:
     day = trading_day(seed=1, symbols=2, busiest=3)
     assert sorted(np.bincount(day.codes)) == [1, 3]
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_invalid_parameters_of_a_day_are_refused() -> None:
     with pytest.raises(OptionError, match="shape flat: expected power-law or lognormal"):
         trading_day("flat")
     with pytest.raises(OptionError, match="symbols 1: expected a number from 2 to 160,000"):

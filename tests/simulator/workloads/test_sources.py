@@ -133,7 +133,7 @@ class TestBernoulliWithFewPerTick(TestBernoulli):
 
 
 @pytest.mark.parametrize("shares", [[], [0.5, 0.4], [math.nan, 1.0]], ids=["none", "less", "nan"])
-def test_shares_that_are_not_the_whole_are_our_mistake(shares: list[float]) -> None:
+def test_shares_that_do_not_add_up_to_1_fail_an_assertion(shares: list[float]) -> None:
     with pytest.raises(AssertionError):
         Poisson(np.array(shares))
 
@@ -146,7 +146,7 @@ def test_bernoulli_takes_more_keys_than_are_drawn_at_once() -> None:
 
 
 @pytest.mark.parametrize("tick", [0.0, -1.0, 1e-9, 2.01, math.nan, math.inf])
-def test_the_tick_must_make_sense(tick: float) -> None:
+def test_an_invalid_tick_is_refused(tick: float) -> None:
     with pytest.raises(OptionError, match=r"tick .*: expected at least 0.001 and at most 2, bec"):
         Bernoulli(uniform(2), tick=tick)
 
@@ -178,7 +178,7 @@ class TestChangingRates(WorkloadContract):
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, math.nan, math.inf, 1e9])
-def test_the_period_must_make_sense(period: float) -> None:
+def test_an_invalid_period_is_refused(period: float) -> None:
     with pytest.raises(OptionError, match=r"period .*: expected a number above 0, at most"):
         ChangingRates([uniform(2)], period=period)
 
@@ -294,12 +294,12 @@ def test_bursts_that_hardly_ever_come_do_not_stop_the_others() -> None:
 
 
 @pytest.mark.parametrize("bursting", [0, -1, 11])
-def test_the_number_of_bursting_keys_must_make_sense(bursting: int) -> None:
+def test_an_invalid_number_of_bursting_keys_is_refused(bursting: int) -> None:
     with pytest.raises(OptionError, match=f"bursting {bursting}: expected .* from 1 to 10"):
         Bursts(uniform(10), bursting=bursting)
 
 
 @pytest.mark.parametrize("spread", [-1.0, math.nan, math.inf, 10.1])
-def test_the_spread_must_make_sense(spread: float) -> None:
+def test_an_invalid_spread_is_refused(spread: float) -> None:
     with pytest.raises(OptionError, match=r"spread .*: expected a number from 0 to 10, the mean"):
         Bursts(uniform(10), bursting=10, spread=spread)
