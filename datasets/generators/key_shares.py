@@ -24,8 +24,7 @@ from upstream.workloads.key_shares import (
 )
 
 from ..errors import BadOptionError
-from .alias_table import AliasTable
-from .randomness import below, uniform
+from .randomness import AliasTable, below, uniform
 
 Floats = NDArray[np.float64]
 

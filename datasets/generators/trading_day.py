@@ -28,9 +28,8 @@ from upstream.workloads.trading_day import (
 )
 
 from ..errors import BadOptionError
-from .alias_table import AliasTable
 from .key_shares import parameters_as_options
-from .randomness import below, driver_random, uniform
+from .randomness import AliasTable, below, driver_random, uniform
 from .value_columns import HIGHEST_LEVEL, LOWEST_LEVEL
 
 DEFAULT_DATE: Final = dt.date(2006, 1, 17)

@@ -18,8 +18,8 @@ from upstream import Clock, QueueStatistics, Stream, StreamQueue, Update, make_q
 from upstream.staleness import observed_seconds
 
 from ..model.measures import Staleness
-from ..workloads.key_rates import zipf
 from ..workloads.sources import Poisson
+from ..workloads.workload import zipf
 
 SHOWN_POLICIES: Final = ("append", "adaptive", "fifo", "in-place", "linecutting", "index")
 UPDATES_PER_SECOND: Final = 2_000.0

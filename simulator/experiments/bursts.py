@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import two_classes
 from ..workloads.sources import Bursts, Poisson
-from ..workloads.workload import Workload
+from ..workloads.workload import Workload, two_classes
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from upstream.statistics import DEFAULT_FORGETTING
 
 from ..model.measures import Measures
 from ..model.simulation import Simulation
-from ..workloads.key_rates import zipf
 from ..workloads.sources import ChangingRates
-from ..workloads.workload import Floats
+from ..workloads.workload import Floats, zipf
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

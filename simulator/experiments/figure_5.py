@@ -40,9 +40,8 @@ from upstream import single_key_application_staleness, single_key_queue_stalenes
 
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import uniform
 from ..workloads.sources import FixedInterval, Poisson
-from ..workloads.workload import Floats, Workload
+from ..workloads.workload import Floats, Workload, uniform
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

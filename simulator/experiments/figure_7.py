@@ -36,9 +36,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import uniform
 from ..workloads.sources import FixedInterval, Poisson
-from ..workloads.workload import Floats, Workload
+from ..workloads.workload import Floats, Workload, uniform
 from .experiment import Cell, Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import two_classes
 from ..workloads.sources import FixedInterval
+from ..workloads.workload import two_classes
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

@@ -57,8 +57,8 @@ from upstream import (
 )
 
 from ..model.simulation import Simulation
-from ..workloads.key_rates import zipf
 from ..workloads.sources import FixedInterval, Poisson
+from ..workloads.workload import zipf
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, where
 
 if TYPE_CHECKING:

@@ -28,9 +28,8 @@ from upstream import (
 
 from ..model.measures import Measures, Staleness
 from ..model.simulation import Simulation
-from ..workloads.key_rates import zipf
 from ..workloads.sources import Poisson
-from ..workloads.workload import Floats, KnownFromStart
+from ..workloads.workload import Floats, KnownFromStart, zipf
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ class KeyTimes:
 class Simulation:
     """A workload on an event loop: add subscribers, run it, and read their measurements.
 
-    >>> from simulator.workloads.key_rates import zipf
+    >>> from simulator.workloads.workload import zipf
     >>> from simulator.workloads.sources import Poisson
     >>> from upstream import make_queue
     >>> simulation = Simulation(Poisson(zipf(100, 0.9)), seed=1)

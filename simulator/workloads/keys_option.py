@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from ..errors import OptionError
-from .key_rates import two_classes, uniform, zipf
 from .sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
-from .workload import Floats, Workload
+from .workload import Floats, Workload, two_classes, uniform, zipf
 
 KEYS_FORMS: Final = (
     "zipf:KEYS:THETA",

@@ -39,7 +39,7 @@ class _Shared:
 class Poisson(_Shared):
     """Memoryless arrivals: exponential times between them, keys independent of the past.
 
-    >>> from simulator.workloads.key_rates import uniform
+    >>> from simulator.workloads.workload import uniform
     >>> times, codes = next(Poisson(uniform(10)).arrivals(np.random.default_rng(1)))
     >>> bool(0.9 < times[-1] / len(times) < 1.1)
     True

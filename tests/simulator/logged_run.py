@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from simulator.model.measures import Measures
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
-from simulator.workloads.workload import Workload
+from simulator.workloads.workload import Workload, uniform, zipf
 from upstream.events import Event
 
 WORKLOADS: dict[str, Workload] = {

@@ -15,9 +15,8 @@ from hypothesis import given
 from simulator.model.policy_run import PolicyRun
 from simulator.model.simulation import Simulation
 from simulator.model.subscriber import AnySubscriber
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import FixedInterval, Poisson
-from simulator.workloads.workload import Workload
+from simulator.workloads.workload import Workload, zipf
 from upstream import (
     POLICIES,
     AppendWindowQueue,

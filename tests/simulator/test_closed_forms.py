@@ -13,8 +13,8 @@ import pytest
 
 from simulator.model.measures import Measures
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import uniform
 from simulator.workloads.sources import FixedInterval, Poisson
+from simulator.workloads.workload import uniform
 from upstream import SCHEDULERS, single_key_application_staleness, single_key_queue_staleness
 
 pytestmark = pytest.mark.slow

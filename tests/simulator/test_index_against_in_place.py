@@ -15,8 +15,8 @@ from functools import cache
 import pytest
 
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import uniform, zipf
 
 from .logged_run import logged_run
 

@@ -15,7 +15,7 @@ from datasets.errors import BadOptionError
 from datasets.generators.arrivals import Cut, Span
 from datasets.generators.bursts import BurstArrivals
 from datasets.generators.key_shares import ZipfShares
-from simulator.workloads import key_rates, sources
+from simulator.workloads import sources, workload
 
 from .chi_square import chi_square_p, dispersion_p
 from .plans import moves_rows
@@ -128,7 +128,7 @@ def test_the_others_arrive_as_if_there_were_no_bursts(spread: pa.Table) -> None:
 
 
 def test_all_rates_together_are_those_of_the_simulator(spread: pa.Table) -> None:
-    theirs = sources.Bursts(key_rates.zipf(KEYS, 0.9), bursting=BURSTING)
+    theirs = sources.Bursts(workload.zipf(KEYS, 0.9), bursting=BURSTING)
     seconds = spread["time"][-1].as_py() - SPAN.start
     rates = np.bincount(spread["key"].to_numpy()) / seconds / SPAN.rate
     assert rates[:5] == pytest.approx(theirs.rates[:5], rel=0.1)

@@ -20,7 +20,7 @@ from simulator.demo.demo import (
     run_in_real_time,
     zipf_feed,
 )
-from simulator.workloads.key_rates import zipf
+from simulator.workloads.workload import zipf
 from upstream import POLICIES, InPlaceScheduler, ManualClock, UpdateQueue, staleness_lower_bound
 
 SETTINGS = DemoSettings(keys=100, theta=1.2)

@@ -15,8 +15,8 @@ from simulator.experiments.figure_4 import (
 )
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import Segment, staleness_lines
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import zipf
 
 from .golden import quick_table
 

@@ -6,8 +6,8 @@ import pytest
 
 from simulator.experiments.window_runs import WindowRun, dropped_share, one_key
 from simulator.model.simulation import KeyTimes
-from simulator.workloads.key_rates import uniform
 from simulator.workloads.sources import RoundRobin
+from simulator.workloads.workload import uniform
 from upstream import (
     RandomWindowShedding,
     WindowQueueStatistics,

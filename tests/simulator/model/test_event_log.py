@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simulator.model.event_log import EventLog, noted_shedding
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import zipf
 from upstream import ManualClock
 from upstream.events import Event, EventKind
 

@@ -10,8 +10,8 @@ import pytest
 from simulator.errors import OptionError
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import Segment, staleness_lines
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import FixedInterval, Poisson
+from simulator.workloads.workload import uniform, zipf
 from tests.simulator.logged_run import WORKLOADS, logged_run
 from upstream import POLICIES, SCHEDULERS, UnknownPolicyError
 from upstream.events import EventKind

@@ -9,10 +9,9 @@ import pytest
 from simulator.errors import OptionError
 from simulator.model.simulation import LENGTH_SAMPLES, LOOPS, MAX_SEED, Simulation
 from simulator.model.subscriber import Subscriber
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.sources import FixedInterval, Poisson
-from simulator.workloads.workload import KnownFromStart, Workload
+from simulator.workloads.workload import KnownFromStart, Workload, uniform, zipf
 from tests.simulator.logged_run import WORKLOADS
 from upstream import (
     POLICIES,

@@ -16,8 +16,8 @@ from simulator.model.event_log import EventLog
 from simulator.model.policy_run import PolicyRun
 from simulator.runs import event_files
 from simulator.runs.event_files import EventFiles, EventLogs
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import zipf
 from upstream.events import EventKind
 
 RUN = PolicyRun(policy="index", workload=Poisson(zipf(20, 0.9)), cost=4.0, updates=300)

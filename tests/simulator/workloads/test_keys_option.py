@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from simulator.errors import OptionError
-from simulator.workloads.key_rates import two_classes, uniform, zipf
 from simulator.workloads.keys_option import make_workload
 from simulator.workloads.sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
-from simulator.workloads.workload import Floats
+from simulator.workloads.workload import Floats, two_classes, uniform, zipf
 
 
 @pytest.mark.parametrize(

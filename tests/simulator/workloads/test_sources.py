@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from simulator.errors import OptionError
-from simulator.workloads.key_rates import two_classes, uniform, zipf
 from simulator.workloads.sources import (
     DRAWN_AT_ONCE,
     LONGEST_STRETCH,
@@ -20,7 +19,7 @@ from simulator.workloads.sources import (
     Poisson,
     RoundRobin,
 )
-from simulator.workloads.workload import Workload
+from simulator.workloads.workload import Workload, two_classes, uniform, zipf
 
 from .contract import UPDATES, WorkloadContract, assert_shared_out, draw
 
