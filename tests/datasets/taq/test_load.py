@@ -47,7 +47,7 @@ USUALLY_DROPPED = set("Z4TVUPWX")
 
 
 def daily_day(seed: int, day: str) -> str:
-    """Return a day with few distinct times, so that many rows are of the same."""
+    """Return a day with few distinct times, so that many rows have the same time."""
     draw = random.Random(seed)
     rows = [
         trade(
@@ -101,9 +101,9 @@ def trades_by_pandas(texts: list[str]) -> tuple[pd.DataFrame, int]:
     ]
     names = ["time", "exchange", "key", "condition", "size", "price", "stop", "correction"]
     frames = []
-    for day, frame in zip(("20180102", "20180309"), separated[:2], strict=True):
+    for frame in separated[:2]:
         frame = frame.iloc[:, :9].set_axis([*names, "sequence"], axis=1)
-        frame["clock"] = pd.to_datetime(day + frame["time"].str[:6], format="%Y%m%d%H%M%S")
+        frame["clock"] = pd.to_datetime("20180102" + frame["time"].str[:6], format="%Y%m%d%H%M%S")
         frames.append(frame.assign(rest=frame["time"].str[6:].astype("int64"), g127="0"))
     monthly = separated[2].set_axis(
         ["key", "day", "time", "price", "size", "g127", "correction", "condition", "exchange"],
@@ -239,7 +239,7 @@ def quotes() -> list[str]:
 
 FILES = {
     "trades": Files(
-        lambda: [daily_day(1, "20180102"), daily_day(2, "20180309"), monthly_days(3), fixed_day(4)],
+        lambda: [daily_day(1, "20180102"), daily_day(2, "20180102"), monthly_days(3), fixed_day(4)],
         trades_by_pandas,
         schema(
             "time:double key:string time_ns:int64 price:double size:int64 exchange:string "
@@ -248,7 +248,7 @@ FILES = {
         {"condition 4", "condition T", "correction 10", "G127 not 0", "price not above 0"},
         [
             "daily-trades of 2018-01-02, 480 rows",
-            "daily-trades of 2018-03-09, 480 rows",
+            "daily-trades of 2018-01-02, 480 rows",
             "monthly-trades, 240 rows",
             "fixed-trades of 2014-01-06, 400 rows",
         ],
