@@ -24,7 +24,7 @@ from ..model.measures import Measures
 from ..model.simulation import Simulation
 from ..workloads.sources import ChangingRates
 from ..workloads.workload import Floats, zipf
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def points(scale: Scale) -> list[Point]:
     """Return every load and period; if quick, one load, and periods in scale with the updates."""
     if scale.is_quick:
         return [{"load": 5, "period": period // QUICK_SHARE} for period in PERIODS[2:]]
-    return [{"load": load, "period": period} for load in LOADS for period in PERIODS]
+    return grid(load=LOADS, period=PERIODS)
 
 
 def measure(point: Point, scale: Scale) -> Table:

@@ -42,7 +42,7 @@ from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
 from ..workloads.sources import FixedInterval, Poisson
 from ..workloads.workload import Floats, Workload, uniform
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ class Growth:
 def points(scale: Scale) -> list[Point]:
     """Return every load with either kind of arrivals."""
     loads = QUICK_LOADS if scale.is_quick else LOADS
-    return [{"arrivals": arrivals, "load": load} for arrivals in ARRIVALS for load in loads]
+    return grid(arrivals=ARRIVALS, load=loads)
 
 
 def run(keys: int, point: Point, scale: Scale) -> Measures:

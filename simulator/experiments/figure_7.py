@@ -38,7 +38,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..model.policy_run import PolicyRun
 from ..workloads.sources import FixedInterval, Poisson
 from ..workloads.workload import Floats, Workload, uniform
-from .experiment import Cell, Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from .experiment import (
+    Cell,
+    Experiment,
+    Point,
+    Row,
+    Scale,
+    Table,
+    Verdict,
+    column,
+    grid,
+    number,
+    where,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +93,7 @@ QUEUES: Final = (APPEND, *SHEDDING, FIFO, IN_PLACE)
 def points(scale: Scale) -> list[Point]:
     """Return every way of arriving with every load."""
     loads = QUICK_LOADS if scale.is_quick else LOADS
-    return [{"arrivals": arrivals, "load": load} for arrivals in ARRIVALS for load in loads]
+    return grid(arrivals=ARRIVALS, load=loads)
 
 
 def measure(point: Point, scale: Scale, *, keys: int) -> list[Row]:

@@ -59,7 +59,7 @@ from upstream import (
 from ..model.simulation import Simulation
 from ..workloads.sources import FixedInterval, Poisson
 from ..workloads.workload import zipf
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, where
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,12 +159,8 @@ class MemoryRun:
 
 def points(scale: Scale) -> list[Point]:
     """Return every distribution, load and page size; fewer loads if quick."""
-    return [
-        {"theta": theta, "load": load, "tuples_per_page": tuples}
-        for theta in THETAS
-        for load in (QUICK_LOADS if scale.is_quick else LOADS)
-        for tuples in TUPLES_PER_PAGE
-    ]
+    loads = QUICK_LOADS if scale.is_quick else LOADS
+    return grid(theta=THETAS, load=loads, tuples_per_page=TUPLES_PER_PAGE)
 
 
 def measure(point: Point, scale: Scale, *, metric: Metric) -> Table:

@@ -30,7 +30,7 @@ from ..model.measures import Measures, Staleness
 from ..model.simulation import Simulation
 from ..workloads.sources import Poisson
 from ..workloads.workload import Floats, KnownFromStart, zipf
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,12 +56,7 @@ def points(scale: Scale) -> list[Point]:
     """Return every load, choice of heavy keys and spread of the weights; fewer if quick."""
     loads = (MAIN_LOAD,) if scale.is_quick else LOADS
     spreads = (1, 10, 100) if scale.is_quick else SPREADS
-    return [
-        {"load": load, "heavy": heavy, "spread": spread}
-        for load in loads
-        for heavy in HEAVY
-        for spread in spreads
-    ]
+    return grid(load=loads, heavy=HEAVY, spread=spreads)
 
 
 def measure(point: Point, scale: Scale) -> Table:

@@ -95,25 +95,15 @@ def rounded_down(interval: float) -> float:
 class KnownFromStart:
     """Let each key of a workload arrive once at time 0, in order, and then the workload."""
 
-    __slots__ = ("_workload",)
+    __slots__ = ("_workload", "is_memoryless", "keys", "rates")
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
-
-    @property
-    def keys(self) -> Sequence[Key]:
-        """All keys that may arrive."""
-        return self._workload.keys
-
-    @property
-    def rates(self) -> Floats:
+        self.keys = workload.keys
+        self.rates = workload.rates
         """The mean update rate of each key, without its first update."""
-        return self._workload.rates
-
-    @property
-    def is_memoryless(self) -> bool:
+        self.is_memoryless = workload.is_memoryless
         """Whether the arrivals after the first ones are."""
-        return self._workload.is_memoryless
 
     def arrivals(self, random: np.random.Generator) -> Iterator[Arrivals]:
         """Return one arrival of each key, then draw those of the workload."""
