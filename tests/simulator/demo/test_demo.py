@@ -168,24 +168,25 @@ def test_catching_up_when_nothing_is_due_changes_nothing() -> None:
     assert demo.report() == before
 
 
-def make() -> tuple[ManualClock, UpdateQueue, Consumer]:
+def make(*keys: str) -> tuple[ManualClock, UpdateQueue, Consumer]:
+    """Return a consumer that has started, on a queue with an update of each of these keys."""
     clock = ManualClock()
     queue = UpdateQueue(InPlaceScheduler(), clock=clock)
-    return clock, queue, Consumer(queue, processing_cost=2.0)
+    for value, key in enumerate(keys):
+        queue.enqueue(key, value)
+    consumer = Consumer(queue, processing_cost=2.0)
+    consumer.start(clock.now())
+    return clock, queue, consumer
 
 
 def test_a_consumer_with_nothing_to_do_is_idle_and_never_due() -> None:
     _, _, consumer = make()
-    consumer.start(0.0)
     assert consumer.is_idle
     assert consumer.due == NEVER
 
 
-def test_a_consumer_delivers_what_it_took_and_takes_the_next() -> None:
-    clock, queue, consumer = make()
-    queue.enqueue("IBM", 1)
-    queue.enqueue("MSFT", 2)
-    consumer.start(clock.now())
+def test_a_consumer_delivers_the_update_in_hand_and_takes_the_next() -> None:
+    clock, queue, consumer = make("IBM", "MSFT")
     clock.set(2.0)
     consumer.finish()
     counted = queue.statistics()
@@ -198,10 +199,7 @@ def test_a_consumer_delivers_what_it_took_and_takes_the_next() -> None:
 
 
 def test_a_consumer_that_is_called_late_counts_from_when_it_was_due() -> None:
-    clock, queue, consumer = make()
-    queue.enqueue("IBM", 1)
-    queue.enqueue("MSFT", 2)
-    consumer.start(clock.now())
+    clock, queue, consumer = make("IBM", "MSFT")
     clock.set(3.5)
     consumer.finish()
     assert consumer.due == 4.0

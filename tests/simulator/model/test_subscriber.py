@@ -16,6 +16,7 @@ from simulator.model.subscriber import (
     COST_DISTRIBUTIONS,
     MAX_SERVERS,
     WindowSubscriber,
+    WindowTrace,
     check_cost,
 )
 from simulator.workloads.recorded import Recorded
@@ -231,28 +232,29 @@ def test_the_server_sleeps_while_the_next_tuple_of_its_window_has_not_come() -> 
     assert subscriber.trace.results == [(2.0, ("k", 0.0, 2.0, 2))]
 
 
-def test_a_tuple_costs_as_often_as_there_are_windows_that_it_updates() -> None:
+def run_append(*, cost: float) -> tuple[WindowSubscriber, WindowTrace]:
+    """Run tuples at 0 to 5 through append windowing, and wait until all are processed."""
     simulation = simulation_of([float(time) for time in range(6)])
     queue = AppendWindowQueue(OVERLAPPING, clock=simulation.clock)
-    subscriber = simulation.add_windows("append", queue, cost=0.25, is_logged=True)
+    subscriber = simulation.add_windows("append", queue, cost=cost, is_logged=True)
     simulation.run(6)
     simulation.run_on(100.0)
     assert subscriber.trace is not None
-    tuples = [update.time for _, (update, _) in subscriber.trace.left if update is not None]
+    return subscriber, subscriber.trace
+
+
+def test_a_tuple_costs_as_often_as_there_are_windows_that_it_updates() -> None:
+    subscriber, trace = run_append(cost=0.25)
+    tuples = [update.time for _, (update, _) in trace.left if update is not None]
     assert tuples == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-    results = [time for time, _ in subscriber.trace.results]
+    results = [time for time, _ in trace.results]
     assert results == [2.75, 3.75, 4.75, 5.75], "three windows are open from the third tuple on"
     assert subscriber.aggregate.steps == 1 + 2 + 3 + 3 + 3 + 3
 
 
 def test_costs_add_up_while_the_server_is_busy() -> None:
-    simulation = simulation_of([float(time) for time in range(6)])
-    queue = AppendWindowQueue(OVERLAPPING, clock=simulation.clock)
-    subscriber = simulation.add_windows("append", queue, cost=1.0, is_logged=True)
-    simulation.run(6)
-    simulation.run_on(100.0)
-    assert subscriber.trace is not None
-    times = [time for time, (update, _) in subscriber.trace.left if update is not None]
+    _, trace = run_append(cost=1.0)
+    times = [time for time, (update, _) in trace.left if update is not None]
     assert np.diff(times).tolist() == [1.0, 2.0, 3.0, 3.0, 3.0]
 
 
