@@ -58,7 +58,7 @@ def test_the_integrated_staleness_is_the_one_recomputed_from_the_log(
 
 
 @given(short_runs(POLICIES, lambda policy: 2 if policy == "adaptive" else None))
-def test_it_is_so_for_any_arrivals(run: PolicyRun) -> None:
+def test_the_recomputed_staleness_agrees_for_any_arrivals(run: PolicyRun) -> None:
     assert_recomputed(logged_run(run))
 
 

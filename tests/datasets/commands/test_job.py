@@ -58,13 +58,13 @@ def test_an_error_is_one_line_and_status_1(
 
 
 @pytest.mark.parametrize("error", [BrokenPipeError, AssertionError, typer.BadParameter])
-def test_what_others_handle_passes(error: Callable[[str], Exception]) -> None:
+def test_other_errors_are_not_caught(error: Callable[[str], Exception]) -> None:
     with pytest.raises(type(error("x"))), errors_shown():
         raise error("x")
 
 
 @pytest.mark.usefixtures("spark")
-def test_what_spark_refuses_is_one_line_and_its_logs_are_off_only_meanwhile(
+def test_an_error_of_spark_is_one_line_and_logs_are_off_only_during_the_job(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(typer.Exit) as caught, job("dividing") as session:

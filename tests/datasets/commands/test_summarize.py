@@ -32,7 +32,7 @@ def test_the_help_says_what_a_log_is() -> None:
 
 
 @pytest.mark.usefixtures("_no_spark")
-def test_what_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_invalid_input_is_refused_in_one_line(tmp_path: Path) -> None:
     out = tmp_path / "out"
     missing = invoke("summarize", tmp_path / "missing", "--out", out)
     assert_refused(missing, "missing: there is no such file or folder", status=FAILED)

@@ -11,7 +11,7 @@ from datasets.linear_road.summary import Summary, summarize
 from .driven import SMALL, drive
 
 
-def test_the_summary_sees_what_happened(spark: SparkSession) -> None:
+def test_the_summary_counts_the_traffic(spark: SparkSession) -> None:
     driven = drive(SMALL)
     table = pa.table(driven)
     seen = summarize(spark.createDataFrame(table.to_pandas()))

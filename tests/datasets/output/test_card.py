@@ -69,13 +69,13 @@ def test_the_page_says_what_a_person_asks(tmp_path: Path) -> None:
         assert line in page.splitlines()
 
 
-def test_what_does_not_apply_is_left_out() -> None:
+def test_facts_that_do_not_apply_are_left_out() -> None:
     card = replace(CARD, seed=None, read=None, dropped={}, parameters={}, notes=())
     assert not {"seed", "rows read"} & set(card.as_facts())
     assert "| parameter |" not in card.as_page()
 
 
-def test_a_row_that_was_neither_written_nor_dropped_is_our_mistake() -> None:
+def test_a_row_that_was_neither_written_nor_dropped_fails_an_assertion() -> None:
     with pytest.raises(AssertionError, match="neither written nor counted"):
         replace(CARD, read=101)
 

@@ -58,7 +58,7 @@ def test_programs_read_numbers_by_name() -> None:
     assert shown["busiest"][0] == {"key": "IBM", "updates": 4_305, "burstiness": 0.25}
 
 
-def test_people_read_words_and_a_dash_for_what_cannot_be_told() -> None:
+def test_people_read_words_and_a_dash_for_unknown_numbers() -> None:
     facts = dict(PROFILE.as_facts())
     assert facts["busiest key"] == "IBM, 4,305 updates"
     assert facts["theta of Zipf's law"].startswith("1.045, of the 460 keys")

@@ -47,7 +47,7 @@ def test_events_that_do_not_follow_one_another_are_bad(
         assert (row["start"], row["end"]) == (events[0][1], events[-1][1])
 
 
-def test_the_extent_of_a_run_is_that_of_its_events_or_what_is_said_of_it(
+def test_the_extent_of_a_run_is_that_of_its_events_or_of_its_description(
     summarized: Summarized,
 ) -> None:
     extent = summarized.run("by hand/returned").extent

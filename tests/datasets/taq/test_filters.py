@@ -72,7 +72,7 @@ def test_quotes_have_prices_of_zero_and_no_corrections(spark: SparkSession) -> N
     assert reasons(spark, Filters(), [row], Format.DAILY_QUOTES) == [None]
 
 
-def test_what_is_wanted_is_described() -> None:
+def test_the_filters_are_described() -> None:
     filters = Filters(symbols=("IBM", "BRK B"), from_second=34_200, to_second=57_600)
     assert filters.described(Kind.TRADES) == {
         "conditions kept": "all but Z 4 T V U P W X",
@@ -116,13 +116,13 @@ def test_a_condition_of_several_codes_is_dropped_if_all_are_there(spark: SparkSe
     assert found == [None, None, "condition @4", "condition @4", "condition I"]
 
 
-def test_a_list_of_what_is_kept_drops_every_other_code(spark: SparkSession) -> None:
+def test_a_list_of_kept_codes_drops_every_other_code(spark: SparkSession) -> None:
     conditions = Conditions((), kept=("@", "FO"))
     found = condition_reasons(spark, conditions, ["", "    ", "@", "@F O", " F  ", "@ I ", "E"])
     assert found == [None] * 5 + ["other condition"] * 2
 
 
-def test_what_is_kept_may_be_dropped_for_another_code(spark: SparkSession) -> None:
+def test_a_kept_condition_may_be_dropped_for_another_code(spark: SparkSession) -> None:
     found = condition_reasons(spark, Conditions(("I",), kept=("@", "I")), ["@", "@ I ", "E I"])
     assert found == [None, "condition I", "condition I"]
 
@@ -150,7 +150,7 @@ def test_an_invalid_list_of_conditions_is_refused(text: str) -> None:
         parsed_conditions("--conditions", text)
 
 
-def test_what_is_chosen_is_described() -> None:
+def test_the_chosen_conditions_are_described() -> None:
     usual = chosen_conditions(is_trades=True, kept=None, dropped=None, is_all=False)
     assert usual.described() == "all but Z 4 T V U P W X"
     every = chosen_conditions(is_trades=True, kept=None, dropped=None, is_all=True)

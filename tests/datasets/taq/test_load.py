@@ -357,7 +357,9 @@ def test_the_service_takes_it(loaded: Loaded) -> None:
     assert layout.names == tuple(loaded.files.columns)[2:]
 
 
-def test_a_load_in_which_nothing_is_wanted_says_so(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_load_without_rows_that_pass_the_filters_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     path = write(tmp_path / "x", daily([trade(), "bad"]))
     folder = tmp_path / "out"
     folder.mkdir()

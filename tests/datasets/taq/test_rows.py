@@ -55,7 +55,7 @@ def test_a_daily_trade_has_its_values(spark: SparkSession, tmp_path: Path) -> No
     assert (other.price, other["size"], other.correction, other.sequence) == (-0.5, 0, 12, None)
 
 
-def test_what_is_wrong_with_a_daily_trade_is_said(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_fault_of_a_daily_trade_is_named(spark: SparkSession, tmp_path: Path) -> None:
     cases = {
         trade("256199000000000"): "the time is no time of 15 digits, HHMMSS and decimals: "
         "'256199000000000'",
@@ -220,7 +220,7 @@ def test_a_row_of_fixed_widths_may_lack_its_end_but_no_field(
     assert [row.torn for row in rows] == [*(None, "there are 52 characters; a row has 53 or more")]
 
 
-def test_what_an_error_shows_is_short_and_printable(spark: SparkSession) -> None:
+def test_an_error_shows_short_and_printable_text(spark: SparkSession) -> None:
     frame = spark.createDataFrame(pa.table({"text": ["4x", "a\x1b[31mé", "y" * 99]}))
     rows = frame.select(shown(F.col("text")).alias("shown")).collect()
     assert [row["shown"] for row in rows] == ["'4x'", "'a?[31m?'", "'" + "y" * 40 + "...'"]

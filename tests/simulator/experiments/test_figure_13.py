@@ -41,7 +41,7 @@ def test_a_consumer_that_does_not_keep_up_makes_eager_grow_too() -> None:
     assert all(number(row, "eager") >= number(row, "size") for row in rows)
 
 
-def test_closed_by_the_next_tuple_a_window_is_done_when_it_closes() -> None:
+def test_a_window_that_the_next_tuple_closes_is_processed_by_then() -> None:
     rows = where(quick_table(TUMBLING), closed_by="the next tuple")
     assert {number(row, "eager") for row in rows} == {0.0}
 
@@ -65,7 +65,7 @@ def test_windows_of_one_tuple_do_not_overlap_so_nothing_is_dropped_and_all_are_t
 
 
 @pytest.mark.parametrize("semantics", ["lazy", "eager"])
-def test_of_the_windows_one_in_each_size_is_processed(semantics: str) -> None:
+def test_one_window_in_each_window_size_is_processed(semantics: str) -> None:
     for row in overlapping():
         dropped = 1 - 1 / number(row, "size")
         assert number(row, f"dropped_by_{semantics}") == pytest.approx(dropped, abs=0.01)

@@ -340,7 +340,7 @@ def test_a_setting_has_a_row_for_each_memory_and_one_for_preallocated_room() -> 
     assert number(on_demand, "page_usage") < number(naive, "page_usage") < 112.0
 
 
-def test_what_the_figures_have_in_common_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_that_several_figures_use_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[MemoryRun] = []
     measure_run = MemoryRun.measure
 
@@ -375,14 +375,14 @@ def test_effective_usage_by_page_is_what_waits_by_what_is_held() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1, 255, 256, LARGEST_NUMBER])
-def test_a_number_comes_back_as_it_was_and_takes_the_same_room_as_any_other(number: int) -> None:
+def test_a_number_is_decoded_as_it_was_encoded_in_a_fixed_length(number: int) -> None:
     data = NumberCodec().encode(number)
     assert len(data) == NUMBER_BYTES
     assert NumberCodec().decode(data) == number
 
 
 @pytest.mark.parametrize("value", [-1, LARGEST_NUMBER + 1, 1.0, "1", True, None])
-def test_anything_else_is_refused(value: object) -> None:
+def test_other_values_are_refused(value: object) -> None:
     with pytest.raises(ValueNotEncodableError):
         NumberCodec().encode(value)
 

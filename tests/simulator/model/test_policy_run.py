@@ -103,7 +103,7 @@ def clipped(line: list[Segment], start: float) -> float:
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("policy", ["append", *SCHEDULERS])
-def test_what_comes_before_the_end_of_the_warm_up_is_left_out(policy: str, workload: str) -> None:
+def test_staleness_before_the_end_of_the_warm_up_is_left_out(policy: str, workload: str) -> None:
     run = replace(
         RUN, policy=policy, workload=WORKLOADS[workload], cost=3.0, warm_up=0.3, is_logged=True
     )

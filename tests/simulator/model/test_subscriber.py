@@ -113,7 +113,9 @@ class TestServers:
             ("B", 1),
         ]
 
-    def test_what_arrives_as_a_server_finishes_comes_before_what_it_does_next(self) -> None:
+    def test_an_update_that_arrives_as_a_server_finishes_is_in_before_the_next_dequeue(
+        self,
+    ) -> None:
         # time        0     1     2
         # arrivals    A0    B1    A2
         # processing  |----A0-----|  B is served from 2 on, and A has arrived by then

@@ -87,7 +87,7 @@ def write_csv(path: Path, times: list[float], keys: list[str]) -> None:
     ("name", "write_trace"),
     [("x.parquet", write_parquet), ("x.parquet", write_coded_parquet), ("x.csv", write_csv)],
 )
-def test_a_long_trace_is_what_plain_python_makes_of_it(
+def test_a_long_trace_is_read_as_a_loop_in_python_reads_it(
     tmp_path: Path,
     name: str,
     write_trace: Callable[[Path, list[float], list[str]], None],
