@@ -8,6 +8,7 @@ from upstream.cli.version_option import Version
 
 from .commands.generate import (
     generate_bursts,
+    generate_taq_like,
     generate_two_class,
     generate_uniform,
     generate_zipf,
@@ -16,7 +17,6 @@ from .commands.linear_road import generate_linear_road
 from .commands.profile_stream import profile_stream
 from .commands.summarize import summarize
 from .commands.taq import load_taq
-from .commands.taq_like import generate_taq_like
 
 app = typer.Typer(
     help="Prepare update streams with Spark, and measure how fresh queues kept them.",
@@ -30,7 +30,7 @@ app = typer.Typer(
 
 @app.callback()
 def _jobs(*, _version: Version = False) -> None:
-    """Take the options that stand before a command."""
+    """Take the options before a command."""
 
 
 app.command("taq")(load_taq)

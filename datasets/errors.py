@@ -1,4 +1,4 @@
-"""What the jobs refuse, each with an error that says where it is and what to do instead."""
+"""The errors of the jobs. Each says where the fault is and what to do instead."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BadFileError(UpStreamError, ValueError):
 
 
 class BadOptionError(UpStreamError, ValueError):
-    """Raised for an option that makes no sense; names it, its value and what fits.
+    """Raised for an invalid option; names the option, its value and what is expected.
 
     >>> print(BadOptionError("--theta", -1, "a number, zero or more"))
     --theta -1: expected a number, zero or more
@@ -40,7 +40,7 @@ class BadOptionError(UpStreamError, ValueError):
 
 
 class FolderExistsError(UpStreamError, FileExistsError):
-    """Raised when there is something already where the output is to go."""
+    """Raised when the folder for the output already exists."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class FolderExistsError(UpStreamError, FileExistsError):
 
 
 class JavaMissingError(UpStreamError):
-    """Raised where no Java is found that Spark can run on; says what was looked at."""
+    """Raised if no Java is found that Spark can run on; says where it was looked for."""
 
     def __init__(self, looked_at: str) -> None:
         self.looked_at = looked_at
@@ -73,7 +73,7 @@ class ExtraMissingError(UpStreamError, ImportError):
 
 
 class JobFailedError(UpStreamError):
-    """Raised when a Spark job fails for a reason that is none of ours, such as a full disk."""
+    """Raised when a Spark job fails for a reason outside this package, such as a full disk."""
 
     def __init__(self, what: str, reason: str) -> None:
         self.what = what

@@ -18,7 +18,7 @@ import numpy as np
 from .errors import OptionError
 from .model.measures import Measures
 from .model.policy_run import PolicyRun
-from .model.processing_costs import check_cost
+from .model.subscriber import check_cost
 from .workloads.recorded import mean_gap, replay
 from .workloads.trace_file import TraceFile
 

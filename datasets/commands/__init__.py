@@ -1,1 +1,1 @@
-"""What a user types: one module a command, and what the commands share."""
+"""The commands, and what they share."""

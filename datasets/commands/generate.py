@@ -1,14 +1,14 @@
-"""`python -m datasets zipf`, `uniform`, `two-class` and `bursts`: update streams from a seed."""
+"""Streams from a seed: `python -m datasets zipf`, `uniform`, `two-class`, `bursts`, `taq-like`."""
 
 from __future__ import annotations
 
-from ..errors import BadOptionError
-from ..generators.arrivals import Arrivals
-from ..generators.bursts import MOST_BURSTING, BurstArrivals
-from ..generators.key_shares import EvenShares, TwoClassShares, ZipfShares
-from ..generators.update_stream import STEADY_ARRIVALS
-from .generated import write_generated
-from .job import usage_errors
+from typing import Annotated
+
+import typer
+
+from upstream.workloads.trading_day import BUSIEST, SHAPES, SYMBOLS
+
+from .job import need_spark, usage_errors
 from .options import (
     DEFAULT_KEYS,
     DEFAULT_RATE,
@@ -30,11 +30,27 @@ from .options import (
     SlowKeys,
     Spread,
     Start,
-    StreamOptions,
     Theta,
     Updates,
     Value,
 )
+
+Symbols = Annotated[int, typer.Option("--symbols", help="How many symbols there are.")]
+Busiest = Annotated[
+    int,
+    typer.Option("--busiest", help="How many updates the busiest symbol has; the slowest has one."),
+]
+Shape = Annotated[
+    str,
+    typer.Option(
+        "--shape",
+        metavar="NAME",
+        help=f"How counts fall from the busiest to the slowest: {' or '.join(SHAPES)}. A power law "
+        "gives most updates to few symbols; lognormal gives most to those in the middle, and "
+        "twelve times as many.",
+    ),
+]
+Day = Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="The date of the day.")]
 
 
 def generate_zipf(
@@ -60,13 +76,18 @@ def generate_zipf(
     service its tables as Arrow bodies. The data depend on the seed, not on the number of cores or
     partitions.
     """
+    need_spark()
+    from ..generators.key_shares import ZipfShares
+    from ..generators.update_stream import arrivals_named
+    from .generated import StreamOptions, write_generated
+
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
         stream = options.generated(
             "zipf",
             f"Zipf, {keys:,} keys, theta {theta:g}",
             ZipfShares(keys, theta),
-            _arrivals(arrivals),
+            arrivals_named(arrivals),
             {"keys": keys, "theta": theta, "arrivals": arrivals},
         )
     write_generated(stream, out, cores=cores, is_json=is_json)
@@ -91,13 +112,18 @@ def generate_uniform(
 
     The output is like that of `zipf`.
     """
+    need_spark()
+    from ..generators.key_shares import ZipfShares
+    from ..generators.update_stream import arrivals_named
+    from .generated import StreamOptions, write_generated
+
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
         stream = options.generated(
             "uniform",
             f"Uniform, {keys:,} keys",
-            EvenShares(keys),
-            _arrivals(arrivals),
+            ZipfShares(keys, 0.0),
+            arrivals_named(arrivals),
             {"keys": keys, "arrivals": arrivals},
         )
     write_generated(stream, out, cores=cores, is_json=is_json)
@@ -124,6 +150,11 @@ def generate_two_class(
 
     The output is like that of `zipf`.
     """
+    need_spark()
+    from ..generators.key_shares import TwoClassShares
+    from ..generators.update_stream import arrivals_named
+    from .generated import StreamOptions, write_generated
+
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
         slow = keys // 2 if slow_keys is None else slow_keys
@@ -131,7 +162,7 @@ def generate_two_class(
             "two-class",
             f"Two classes, {keys:,} keys, {slow:,} of them {ratio:g} times slower",
             TwoClassShares(keys, slow, ratio),
-            _arrivals(arrivals),
+            arrivals_named(arrivals),
             {"keys": keys, "slow-keys": slow, "ratio": ratio, "arrivals": arrivals},
         )
     write_generated(stream, out, cores=cores, is_json=is_json)
@@ -160,6 +191,11 @@ def generate_bursts(
     key, in random order; bursts begin at memoryless times, as often as the keys' rates require. The
     output is like that of `zipf`.
     """
+    need_spark()
+    from ..generators.bursts import MOST_BURSTING, BurstArrivals
+    from ..generators.key_shares import ZipfShares
+    from .generated import StreamOptions, write_generated
+
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
         tenth = min(max(1, keys // 10), MOST_BURSTING)
@@ -175,7 +211,45 @@ def generate_bursts(
     write_generated(stream, out, cores=cores, is_json=is_json)
 
 
-def _arrivals(name: str) -> Arrivals:
-    if name not in STEADY_ARRIVALS:
-        raise BadOptionError("--arrivals", name, " or ".join(STEADY_ARRIVALS))
-    return STEADY_ARRIVALS[name]
+_MEANINGS = {
+    "time": "seconds since 1970, UTC",
+    "key": "the symbol, made up",
+    "price": "a random walk for each symbol",
+    "size": "in lots of a hundred, up to ten",
+}
+
+
+def generate_taq_like(
+    *,
+    out: Out,
+    symbols: Symbols = SYMBOLS,
+    busiest: Busiest = BUSIEST,
+    shape: Shape = "power-law",
+    date: Day = "2006-01-17",
+    seed: Seed = 1,
+    partitions: Partitions = None,
+    cores: Cores = None,
+    is_json: Json = False,
+) -> None:
+    """Generate a trading day like that of the report's Figure 8, without a licence for TAQ.
+
+    The busiest symbol has exactly `--busiest` updates and the slowest has one, whatever the seed.
+    Updates come from 9:30 to 16:00 New York time, most of them after the opening and before
+    the close. The output is like that of `taq`, with columns `time`, `key`, `price` and `size`.
+    """
+    need_spark()
+    from ..generators.trading_day import TradingDay, parse_date
+    from .generated import Generated, write_generated
+
+    with usage_errors():
+        day = TradingDay(symbols, busiest, shape, parse_date(date), seed)
+    stream = Generated(
+        command="taq-like",
+        title=f"Made-up trading day, {symbols:,} symbols, {shape}",
+        seed=seed,
+        options={"symbols": symbols, "busiest": busiest, "shape": shape, "date": str(day.date)},
+        meanings=_MEANINGS,
+        frame=lambda session: day.frame(session, partitions),
+        notes=("The report tells the two ends only. What lies between is a choice.",),
+    )
+    write_generated(stream, out, cores=cores, is_json=is_json)

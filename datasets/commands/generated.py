@@ -1,4 +1,7 @@
-"""What the commands that generate streams share: how one is written, described and shown."""
+"""What the commands that generate streams share: how a stream is made, written and described.
+
+This imports Spark, so the commands import it when they run.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,19 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..output.card import Cell, DataCard
+from pyspark.sql import DataFrame, SparkSession
+
+from ..generators.arrivals import Arrivals, Cut, Span
+from ..generators.bursts import BurstArrivals
+from ..generators.key_shares import KeyShares
+from ..generators.update_stream import UpdateStream
+from ..generators.value_columns import parse_values
+from ..output.card import Cell, DataCard, Trace, write_card
 from ..output.folder import output_folder
-from ..output.trace import Trace, measure_trace, write_trace
+from ..output.trace import measure_trace, write_trace
 from ..spark.progress import job_progress
 from .job import errors_shown, job, show_card
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,7 @@ class Generated:
         return DataCard(
             title=self.title,
             command=self.command_line(),
-            updates=trace.updates,
-            keys=trace.keys,
-            first_time=trace.first_time,
-            last_time=trace.last_time,
-            columns=trace.columns,
-            skew=trace.skew,
+            trace=trace,
             seed=self.seed,
             parameters=self.options,
             notes=self.notes,
@@ -58,6 +59,55 @@ class Generated:
         return f"{shlex.join(words)} --out DIR"
 
 
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """The options that every generated stream has."""
+
+    updates: int
+    rate: float
+    start: float
+    value: str
+    key_prefix: str
+    seed: int
+    partitions: int | None
+
+    def generated(
+        self,
+        command: str,
+        title: str,
+        shares: KeyShares,
+        arrivals: Arrivals | BurstArrivals,
+        options: Mapping[str, Cell],
+    ) -> Generated:
+        """Return the stream of such keys; BadOptionError for what makes no sense."""
+        values = parse_values(self.value)
+        span = Span(self.updates, self.rate, self.start)
+        stream = UpdateStream(shares, arrivals, span, values, self.seed, self.key_prefix)
+        cut = Cut(partitions=self.partitions)
+        meanings = {each.name: each.meaning for each in values}
+        return Generated(
+            command=command,
+            title=title,
+            seed=self.seed,
+            options={**options, **self._own_options()},
+            meanings={"time": "seconds", "key": self._meaning_of_key(), **meanings},
+            frame=lambda session: stream.frame(session, cut),
+        )
+
+    def _own_options(self) -> dict[str, Cell]:
+        said: dict[str, Cell] = {
+            "updates": self.updates,
+            "rate": self.rate,
+            "start": self.start,
+            "value": self.value,
+        }
+        return {**said, "key-prefix": self.key_prefix} if self.key_prefix else said
+
+    def _meaning_of_key(self) -> str:
+        number = "the number of the key, the busiest is 0"
+        return f"{self.key_prefix} and {number}" if self.key_prefix else number
+
+
 def write_generated(stream: Generated, out: Path, *, cores: int | None, is_json: bool) -> None:
     """Write a stream and its card into a new folder, and show the card."""
     what = f"generating {stream.command}"
@@ -67,5 +117,5 @@ def write_generated(stream: Generated, out: Path, *, cores: int | None, is_json:
         with job_progress(session, "Counting what was written"):
             trace = measure_trace(session, folder, stream.meanings)
         card = stream.card(trace)
-        card.write(folder)
+        write_card(card, folder)
     show_card(card, out, is_json=is_json)

@@ -41,6 +41,15 @@ def errors_shown() -> Iterator[None]:
         raise typer.Exit(1) from error
 
 
+def need_spark() -> None:
+    """End the command with one line and exit status 1 if Spark or what it needs is not installed.
+
+    A command calls this before it imports the modules of its job, which import Spark.
+    """
+    with errors_shown():
+        check_extra()
+
+
 @contextmanager
 def usage_errors() -> Iterator[None]:
     """Show invalid options as usage errors, with exit status 2."""

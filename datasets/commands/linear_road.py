@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..errors import BadOptionError
-from ..linear_road.generate import generate, toll_history, write_history
 from ..linear_road.road import Run
-from ..linear_road.summary import summarize
-from ..linear_road.tuples import MEANINGS
-from ..output.card import DataCard
 from ..output.folder import output_folder
-from ..output.trace import Trace, measure_trace, write_trace
-from ..spark.paths import path_to_read
-from ..spark.progress import job_progress
-from .job import errors_shown, job, show_card, usage_errors
+from .job import errors_shown, job, need_spark, show_card, usage_errors
 from .options import Cores, Json, Out, Seed
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Expressways = Annotated[
     int, typer.Option("--xways", min=1, max=10_000, help="How many expressways there are.")
@@ -113,56 +103,16 @@ def generate_linear_road(
         )
         if history is not None and _is_within(history, out):
             raise BadOptionError("--history", history, "a folder that is not within that of --out")
+    need_spark()
+    from ..linear_road.generate import write_run
+
     with ExitStack() as stack:
         stack.enter_context(errors_shown())
         folder = stack.enter_context(output_folder(out))
         tolls = stack.enter_context(output_folder(history)) if history is not None else None
         session = stack.enter_context(job("generating linear-road", cores=cores))
-        card = _write(session, run, partitions, folder, tolls)
+        card = write_run(session, run, partitions, folder, tolls)
     show_card(card, out, is_json=is_json)
-
-
-def _write(
-    session: SparkSession, run: Run, partitions: int | None, folder: Path, tolls: Path | None
-) -> DataCard:
-    """Write the tuples and their card, and what cars paid before if there is a folder for it."""
-    with job_progress(session, "Driving"):
-        write_trace(generate(session, run, partitions=partitions), folder)
-    card = _card(session, folder, run)
-    card.write(folder)
-    if tolls is not None:
-        with job_progress(session, "Writing what cars paid before"):
-            cars = session.read.parquet(path_to_read(folder)).select("key").distinct()
-            write_history(toll_history(cars, run), tolls)
-    return card
-
-
-def _card(session: SparkSession, folder: Path, run: Run) -> DataCard:
-    with job_progress(session, "Counting what was written"):
-        trace: Trace = measure_trace(session, folder, MEANINGS)
-        seen = summarize(session.read.parquet(path_to_read(folder)))
-    options: dict[str, int | float] = {
-        "xways": run.expressways,
-        "minutes": run.minutes,
-        "rate": run.rate,
-        "accidents": run.accidents,
-        "requests": run.requests,
-    }
-    words = " ".join(f"--{name} {value}" for name, value in options.items())
-    flag = " --travel-times" if run.has_travel_times else ""
-    return DataCard(
-        title="Linear Road",
-        command=f"python -m datasets linear-road {words}{flag} --seed {run.seed} --out DIR",
-        updates=trace.updates,
-        keys=trace.keys,
-        first_time=trace.first_time,
-        last_time=trace.last_time,
-        columns=trace.columns,
-        skew=trace.skew,
-        seed=run.seed,
-        parameters={**options, "travel-times": run.has_travel_times},
-        notes=seen.notes(),
-    )
 
 
 def _is_within(inner: Path, outer: Path) -> bool:

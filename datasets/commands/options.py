@@ -1,21 +1,11 @@
-"""Options that several commands share, and the options of a generated stream."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-
-from ..generators.arrivals import Arrivals, Cut, Span
-from ..generators.bursts import BurstArrivals
-from ..generators.key_shares import KeyShares
-from ..generators.update_stream import UpdateStream
-from ..generators.value_columns import parse_values
-from ..output.card import Cell
-from .generated import Generated
 
 MAX_SEED: Final = 2**32 - 1
 
@@ -113,52 +103,3 @@ Partitions = Annotated[
         "[default: one per file]",
     ),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class StreamOptions:
-    """The options that every generated stream has."""
-
-    updates: int
-    rate: float
-    start: float
-    value: str
-    key_prefix: str
-    seed: int
-    partitions: int | None
-
-    def generated(
-        self,
-        command: str,
-        title: str,
-        shares: KeyShares,
-        arrivals: Arrivals | BurstArrivals,
-        options: Mapping[str, Cell],
-    ) -> Generated:
-        """Return the stream of such keys; BadOptionError for what makes no sense."""
-        values = parse_values(self.value)
-        span = Span(self.updates, self.rate, self.start)
-        stream = UpdateStream(shares, arrivals, span, values, self.seed, self.key_prefix)
-        cut = Cut(partitions=self.partitions)
-        meanings = {each.name: each.meaning for each in values}
-        return Generated(
-            command=command,
-            title=title,
-            seed=self.seed,
-            options={**options, **self._own_options()},
-            meanings={"time": "seconds", "key": self._meaning_of_key(), **meanings},
-            frame=lambda session: stream.frame(session, cut),
-        )
-
-    def _own_options(self) -> dict[str, Cell]:
-        said: dict[str, Cell] = {
-            "updates": self.updates,
-            "rate": self.rate,
-            "start": self.start,
-            "value": self.value,
-        }
-        return {**said, "key-prefix": self.key_prefix} if self.key_prefix else said
-
-    def _meaning_of_key(self) -> str:
-        number = "the number of the key, the busiest is 0"
-        return f"{self.key_prefix} and {number}" if self.key_prefix else number

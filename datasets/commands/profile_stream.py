@@ -12,21 +12,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..errors import BadFileError, BadOptionError
-from ..output.card import Cell, DataCard
+from ..errors import BadOptionError
 from ..output.folder import output_folder
-from ..profile.arrivals import profile_arrivals
-from ..profile.keys import key_table, profile_keys
-from ..profile.plot import save_plot
-from ..profile.report import Profile, card_of
-from ..profile.source import Source
 from ..profile.times import SECONDS_PER_UNIT, TimeColumn
-from ..spark.progress import job_progress
-from .job import command_line, errors_shown, job, usage_errors
+from .job import command_line, errors_shown, job, need_spark, usage_errors
 from .options import Cores, Json
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from ..profile.report import Profile
 
 
 def plot_path(path: Path | None) -> Path | None:
@@ -113,12 +106,17 @@ def profile_stream(
     between two updates of a key. An update is out of order if its time is before that of the row
     above it in its file.
     """
+    need_spark()
+    from ..profile.plot import save_plot
+    from ..profile.report import measure
+    from ..profile.source import Source
+
     with usage_errors(), errors_shown(), ExitStack() as stack:
         try:
             source = Source.find(path, time=TimeColumn(time, time_unit), key=key)
             folder = stack.enter_context(output_folder(out)) if out is not None else None
             session = stack.enter_context(job("profiling", cores=cores, input_bytes=source.bytes))
-            profile = _measure(session, source, interval, folder)
+            profile = measure(session, source, interval, folder, command_line())
         except BadOptionError as error:
             raise typer.BadParameter(str(error)) from error
         if plot is not None:
@@ -131,40 +129,9 @@ def profile_stream(
         _print(profile)
 
 
-def _measure(
-    session: SparkSession, source: Source, interval: float | None, folder: Path | None
-) -> Profile:
-    name = source.path.absolute().name
-    with ExitStack() as stack:
-        with job_progress(session, "Reading times"):
-            rows = stack.enter_context(source.read(session))
-            arrivals = profile_arrivals(rows, interval=interval)
-        if arrivals is None:
-            raise BadFileError(source.path, "there are no updates in it")
-        with job_progress(session, "Counting keys"):
-            table = key_table(rows.frame).cache()
-            keys = profile_keys(table)
-            if folder is not None:
-                table.write.parquet(str(folder / "keys"))
-                _card(source, Profile(name, keys, arrivals), table).write(folder)
-            table.unpersist()
-    return Profile(name, keys, arrivals)
-
-
-def _card(source: Source, profile: Profile, table: DataFrame) -> DataCard:
-    parameters: dict[str, Cell] = {
-        "path": str(source.path),
-        "files": len(source.files),
-        "format": source.kind,
-        "time": source.time.name,
-        "time-unit": source.time.unit,
-        "key": source.key,
-        "interval": profile.arrivals.interval,
-    }
-    return card_of(profile, table.schema, command_line(), parameters)
-
-
 def _write(profile: Profile, folder: Path) -> None:
+    from ..profile.plot import save_plot
+
     text = json.dumps(profile.as_json(), indent=2, allow_nan=False, ensure_ascii=False)
     (folder / "profile.json").write_text(text + "\n", encoding="utf-8")
     lines = ["rank,updates", *(f"{rank},{updates}" for rank, updates in profile.keys.ranks)]

@@ -6,28 +6,24 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from ..errors import BadOptionError
-from ..output.card import Cell, TableCard, tables_in
+from ..output.card import write_card
 from ..output.folder import output_folder
 from ..spark.progress import job_progress
-from ..summaries.by_time import DEFAULT_BUCKETS
-from ..summaries.plots import draw_plots
-from ..summaries.report import doubts, show
-from ..summaries.runs import Assumed, empty_runs, find_runs
-from ..summaries.summary import Asked, Summary
-from ..summaries.summary import summarize as summarize_runs
-from ..summaries.tables import as_json, write_tables
-from .job import command_line, errors_shown, job
+from .job import command_line, errors_shown, job, need_spark
 from .options import Cores, Json
+
+if TYPE_CHECKING:
+    from ..summaries.summary import Summary
 
 Results = Annotated[
     list[Path],
@@ -73,47 +69,12 @@ End = Annotated[
     typer.Option("--end", help="When runs without run.json ended. [default: their last event]"),
 ]
 
-MEANINGS: Final = {
-    "run": "the number of the run, from 0",
-    "key": "the key",
-    "name": "how the run is called: its policy, or its queue",
-    "seed": "of the random numbers of the run",
-    "setting": "what runs that are compared have in common, as JSON",
-    "folder": "where the log is",
-    "unit": "of times",
-    "events": "how many there are in the log",
-    "keys": "how many have arrivals",
-    "queue_staleness": "time since the first update after the last dequeued; averaged over time",
-    "application_staleness": "time since the first update after the newest delivered; likewise",
-    "accepted": "updates that arrived and were taken",
-    "late": "updates older than one that was known",
-    "rejected": "updates that were not taken, as the queue was full",
-    "dequeued": "updates handed to consumers",
-    "delivered": "updates that consumers were done with",
-    "returned": "updates that consumers gave back",
-    "shed": "updates dropped to make room",
-    "superseded": "updates that a newer one took the place of before they were handed out",
-    "latency_mean": "from arrival to delivery, on average",
-    "first_arrival": "when the key began, since the start of the run",
-    "begin": "where the part of the run begins",
-    "end": "where the run, or its part, ends",
-    "staleness": "of which kind",
-    "mean": "over runs; `_low` and `_high` are the ends of its 95 % interval",
-    "against": "the run that it is compared with",
-    "ratio": "to that run, by seeds; `_low` and `_high` are the ends of its 95 % interval",
-}
-"""Of columns of the tables; others say what they are by their names."""
-NOTE: Final = (
-    "`runs`, `by_time` and `comparisons` are there as CSV, too; `summary.json` has all of it. "
-    "Every event was read, or the summary would have been refused."
-)
-
 
 def summarize(
     results: Results,
     *,
     out: Out = None,
-    buckets: Buckets = DEFAULT_BUCKETS,
+    buckets: Buckets = 50,
     worst: Worst = 3,
     against: Against = None,
     policy: Policy = None,
@@ -138,6 +99,13 @@ def summarize(
     With `--out`: `by_key/` (Parquet; a row for each key of each run), `runs`, `by_time` and
     `comparisons` as CSV and Parquet, `summary.json`, a plot of each, and a data card.
     """
+    need_spark()
+    from ..summaries.plots import draw_plots
+    from ..summaries.runs import Assumed, empty_runs, find_runs
+    from ..summaries.summary import Asked
+    from ..summaries.summary import summarize as summarize_runs
+    from ..summaries.tables import card_of, write_tables
+
     with errors_shown():
         if end is not None and not math.isfinite(end):
             raise BadOptionError("--end", end, "a finite time")
@@ -154,7 +122,15 @@ def summarize(
             write_tables(summary, folder)
             draw_plots(summary, folder)
             parameters = {**asdict(asked), "policy": policy, "end": end}
-            _card(summary, folder, len(left_out), parameters).write(folder)
+            card = card_of(summary, folder, command_line(), parameters, len(left_out))
+            write_card(card, folder)
+    _show(summary, left_out, out, is_json=is_json)
+
+
+def _show(summary: Summary, left_out: list[str], out: Path | None, *, is_json: bool) -> None:
+    from ..summaries.report import doubts, show
+    from ..summaries.tables import as_json
+
     if is_json:
         found = {"out": None if out is None else str(out), **as_json(summary)}
         found["doubts"] = [*doubts(summary.runs), *left_out]
@@ -166,26 +142,6 @@ def summarize(
         console.print(f"\n{line}", markup=False)
     if out is not None:
         console.print(f"\nWritten to {out}.", markup=False)
-
-
-def _card(
-    summary: Summary, folder: Path, left_out: int, parameters: Mapping[str, Cell]
-) -> TableCard:
-    """Return the card of the tables that were written."""
-    runs = summary.runs
-    return TableCard(
-        title="Summary of event logs",
-        command=command_line(),
-        read={
-            "runs": len(runs),
-            "files": sum(len(each.run.files) for each in runs),
-            "events": sum(each.extent.events for each in runs),
-        },
-        tables=tables_in(folder, MEANINGS),
-        dropped={"runs without events": left_out} if left_out else {},
-        parameters={name: value for name, value in parameters.items() if value is not None},
-        notes=(NOTE,),
-    )
 
 
 @contextmanager

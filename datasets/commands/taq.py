@@ -7,15 +7,10 @@ from typing import Annotated
 
 import typer
 
+from ..output.card import write_card
 from ..output.folder import output_folder
-from ..taq.checks import Allowance
-from ..taq.conditions import USUALLY_DROPPED
-from ..taq.filters import USUAL_CORRECTIONS
-from ..taq.formats import FORMATS
-from ..taq.load import Wanted, load
-from ..taq.options import date_of, filters_of, format_of
-from ..taq.sources import kind_of, recognise
-from .job import command_line, errors_shown, job, show_card, usage_errors
+from ..taq.formats import FORMATS, USUAL_CORRECTIONS, USUALLY_DROPPED
+from .job import command_line, errors_shown, job, need_spark, show_card, usage_errors
 from .options import Cores, Json, Out
 
 Files = Annotated[
@@ -126,6 +121,12 @@ def load_taq(
     and ` 4 B`. Trades with unusual corrections, G127 or prices are dropped too. Each dropped row
     is counted under the first reason that applies.
     """
+    need_spark()
+    from ..taq.checks import Allowance
+    from ..taq.load import Wanted, load
+    from ..taq.options import date_of, filters_of, format_of
+    from ..taq.sources import kind_of, recognise
+
     with errors_shown(), usage_errors():
         sources = recognise(files, format_of(format_name))
         filters = filters_of(
@@ -145,5 +146,5 @@ def load_taq(
     wanted = Wanted(filters, allowance)
     with errors_shown(), output_folder(out) as folder, job("loading TAQ", cores=cores) as session:
         card = load(session, sources, folder, wanted, command_line())
-        card.write(folder)
+        write_card(card, folder)
     show_card(card, out, is_json=is_json)

@@ -8,15 +8,14 @@ updates are uniform in the block, in order of time. This is exact.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from .randomness import driver_random, uniform
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,6 @@ class PoissonArrivals:
 
     def frame(self, session: SparkSession, span: Span, *, seed: int, cut: Cut) -> DataFrame:
         """Return `row` and `time`, in order of both."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         blocks = cut.frame(session, memoryless_blocks(span, seed=seed, cut=cut))
         last = F.col("first") + F.col("updates") - 1
         places = F.transform(
@@ -68,9 +65,6 @@ class FixedInterval:
 
     def frame(self, session: SparkSession, span: Span, *, seed: int, cut: Cut) -> DataFrame:
         """Return `row` and `time`, in order of both."""
-        import pyarrow as pa
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         blocks = cut.frame(session, pa.table(_rows_of_blocks(span.updates, cut)))
         last = F.col("first") + F.col("updates") - 1
         rows = blocks.select(F.explode(F.sequence("first", last)).alias("row"))
@@ -79,8 +73,6 @@ class FixedInterval:
 
 def memoryless_blocks(span: Span, *, seed: int, cut: Cut) -> pa.Table:
     """Return the blocks of a memoryless stream: their rows, and when each starts and ends."""
-    import pyarrow as pa
-
     columns = _rows_of_blocks(span.updates, cut)
     lengths = driver_random(seed, "blocks").gamma(columns["updates"]) / span.rate
     ends = span.start + lengths.cumsum()
@@ -116,9 +108,6 @@ class Cut:
 
     def frame(self, session: SparkSession, blocks: pa.Table) -> DataFrame:
         """Return the blocks in their order, cut into partitions; the column `block` counts them."""
-        import pyarrow as pa
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         count = blocks.num_rows
         files = -(-count // self.blocks_per_file)
         partitions = min(self.partitions or files, files)

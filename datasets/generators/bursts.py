@@ -16,19 +16,18 @@ numbers, less the updates of earlier bursts in this block or later, which the bl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadOptionError
 from .arrivals import Cut, Span
 from .key_shares import ZipfShares
 from .randomness import driver_random, uniform
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -72,8 +71,6 @@ class BurstArrivals:
 
     def draw(self, frame: DataFrame, *, seed: int) -> DataFrame:
         """Add a column `key` to a frame with `row` and `burst_key`."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         if not self._steady_keys:
             return frame.withColumn("key", F.col("burst_key"))
         # The law of Zipf without its last keys is the law of Zipf.
@@ -82,8 +79,6 @@ class BurstArrivals:
 
     def frame(self, session: SparkSession, span: Span, *, seed: int, cut: Cut) -> DataFrame:
         """Return `row`, `time` and `burst_key`, which is null for a steady key, in order."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         self.check(span)
         blocks = cut.frame(session, self.blocks(span, seed=seed, cut=cut))
         made = blocks.select("*", self._updates_of_bursts(seed).alias("made"))
@@ -112,8 +107,6 @@ class BurstArrivals:
 
     def _blocks(self, count: int, span: Span, *, seed: int, cut: Cut) -> pa.Table | None:
         """Return what is needed of so many blocks, None if they have too few updates for sure."""
-        import pyarrow as pa
-
         length = cut.updates_per_block / span.rate
         edges = span.start + length * np.arange(count + 1)
         interval = self.interval(span.rate)
@@ -143,8 +136,6 @@ class BurstArrivals:
 
     def _updates_of_bursts(self, seed: int) -> Column:
         """Return the updates of all bursts that may reach a block."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         keys = F.sequence(F.lit(self._steady_keys), F.lit(self.shares.keys - 1))
         spread = F.lit(float(self.spread))
 
@@ -164,8 +155,6 @@ class BurstArrivals:
 
 def _steady_updates(seed: int) -> Column:
     """Return the updates of a block that are of steady keys, in no order."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     length = F.col("end") - F.col("start")
     # Spark's sequences have at least one element.
     numbers = F.slice(F.sequence(F.lit(0), F.col("steady")), F.lit(1), F.col("steady"))
@@ -182,8 +171,6 @@ def _steady_updates(seed: int) -> Column:
 
 def _update(time: Column, *, order: Column, key: Column, begun: Column) -> Column:
     """Return an update; those of one time are sorted by `order`."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.struct(
         time.alias("time"),
         order.alias("order"),
@@ -204,8 +191,6 @@ def _memoryless(interval: float, start: float, end: float, random: np.random.Gen
 
 def _lists(begun: Floats, since: Integers, until: Integers) -> pa.ListArray:
     """Return for each block the bursts from one number up to another."""
-    import pyarrow as pa
-
     lengths = until - since
     offsets = np.concatenate([[0], lengths.cumsum()])
     numbers = np.arange(offsets[-1]) + np.repeat(since - offsets[:-1], lengths)

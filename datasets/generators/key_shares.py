@@ -8,27 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from upstream import ParameterError
 from upstream.workloads.key_shares import (
-    check_keys,
     check_two_classes,
     check_zipf,
-    even_shares,
     two_class_shares,
     zipf_shares,
 )
 
 from ..errors import BadOptionError
-from .alias_table import AliasTable
-from .randomness import below, uniform
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from .randomness import AliasTable, below, uniform
 
 Floats = NDArray[np.float64]
 
@@ -64,28 +60,8 @@ class KeyShares(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class EvenShares:
-    """All keys have the same share."""
-
-    keys: int
-
-    def __post_init__(self) -> None:
-        with parameters_as_options():
-            check_keys(self.keys)
-
-    def shares(self) -> Floats:
-        """Return the share of the updates that each key has."""
-        return even_shares(self.keys)
-
-    def draw(self, frame: DataFrame, *, seed: int) -> DataFrame:
-        """Add a column `key` to a frame with a column `row`."""
-        drawn = uniform(seed, _PURPOSE, frame["row"])
-        return frame.withColumn("key", below(self.keys, drawn))
-
-
-@dataclass(frozen=True, slots=True)
 class ZipfShares:
-    """The key of rank r has a share in proportion to r to the -theta.
+    """The key of rank r has a share in proportion to r to the -theta; with theta 0 all are equal.
 
     >>> ZipfShares(3, 1.0).shares().round(3).tolist()
     [0.545, 0.273, 0.182]
@@ -104,9 +80,9 @@ class ZipfShares:
 
     def draw(self, frame: DataFrame, *, seed: int) -> DataFrame:
         """Add a column `key` to a frame with a column `row`."""
-        if self.theta == 0:
-            return EvenShares(self.keys).draw(frame, seed=seed)
         drawn = uniform(seed, _PURPOSE, frame["row"])
+        if self.theta == 0:
+            return frame.withColumn("key", below(self.keys, drawn))
         return AliasTable.of(self.shares()).draw(frame, drawn, "key")
 
 
@@ -132,8 +108,6 @@ class TwoClassShares:
 
     def draw(self, frame: DataFrame, *, seed: int) -> DataFrame:
         """Add a column `key` to a frame with a column `row`."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         fast_keys = self.keys - self.slow_keys
         of_fast = fast_keys / (fast_keys + self.slow_keys / self.ratio)
         is_fast = uniform(seed, f"{_PURPOSE}, which class", frame["row"]) < F.lit(of_fast)

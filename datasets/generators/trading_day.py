@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from upstream.workloads.trading_day import (
     BUSIEST,
@@ -24,13 +28,9 @@ from upstream.workloads.trading_day import (
 )
 
 from ..errors import BadOptionError
-from .alias_table import AliasTable
 from .key_shares import parameters_as_options
-from .randomness import below, driver_random, uniform
+from .randomness import AliasTable, below, driver_random, uniform
 from .value_columns import HIGHEST_LEVEL, LOWEST_LEVEL
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 DEFAULT_DATE: Final = dt.date(2006, 1, 17)
 
@@ -62,10 +62,6 @@ class TradingDay:
 
     def frame(self, session: SparkSession, partitions: int | None = None) -> DataFrame:
         """Return `time`, `key`, `price` and `size`, in order of time, partition by partition."""
-        import pyarrow as pa
-        from pyspark.sql import Window
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         counts = updates_by_rank(self.shape, symbols=self.symbols, busiest=self.busiest)
         first = counts.cumsum() - counts
         names = made_up_symbols(self.symbols, driver_random(self.seed, "symbols"))
@@ -91,8 +87,6 @@ class TradingDay:
         return ordered.drop("row")
 
     def _with_time(self, rows: DataFrame) -> DataFrame:
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         row = F.col("row")
         cells = AliasTable.of(busyness()).draw(rows, uniform(self.seed, "cells", row), "cell")
         place = F.col("cell") + uniform(self.seed, "times", row)

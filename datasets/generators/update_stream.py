@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadOptionError
 from .arrivals import Arrivals, Cut, FixedInterval, PoissonArrivals, Span
 from .bursts import BurstArrivals
 from .key_shares import KeyShares
 from .value_columns import ValueColumn
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 MOST_UPDATES: Final = 10_000_000_000
 FASTEST: Final = 1e12
@@ -25,6 +25,13 @@ STEADY_ARRIVALS: Final[dict[str, Arrivals]] = {
     "fixed": FixedInterval(),
 }
 """By the names that they have in the simulator."""
+
+
+def arrivals_named(name: str) -> Arrivals:
+    """Return the steady arrivals that an option names; BadOptionError for any other name."""
+    if name not in STEADY_ARRIVALS:
+        raise BadOptionError("--arrivals", name, " or ".join(STEADY_ARRIVALS))
+    return STEADY_ARRIVALS[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +54,6 @@ class UpdateStream:
 
     def frame(self, session: SparkSession, cut: Cut | None = None) -> DataFrame:
         """Return `time`, `key` and the values, in order of time, partition after partition."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         arrived = self.arrivals.frame(session, self.span, seed=self.seed, cut=cut or Cut())
         drawer = self.arrivals if isinstance(self.arrivals, BurstArrivals) else self.shares
         rows = drawer.draw(arrived, seed=self.seed)
@@ -58,8 +63,6 @@ class UpdateStream:
 
     def _name_of(self, key: Column) -> Column:
         """Return what a key is called: a prefix, and as many digits as the last one has."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         if not self.key_prefix:
             return key
         digits = len(str(self.shares.keys - 1))

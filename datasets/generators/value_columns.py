@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadOptionError
 from .randomness import below, uniform
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 MOST_VALUES: Final = 250
 RESERVED: Final = ("time", "key")
@@ -41,11 +41,13 @@ class ValueColumn:
 
     def expression(self, row: Column, key: Column, *, seed: int) -> Column:
         """Return the values, by the number of the row and of the key."""
-        return _MAKERS[self.kind](Draw(self.name, seed, row, key)).alias(self.name)
+        of_row = uniform(seed, f"value {self.name}", row)
+        of_key = uniform(seed, f"level {self.name}", key)
+        return _MAKERS[self.kind](of_row, of_key).alias(self.name)
 
 
 def parse_values(text: str) -> tuple[ValueColumn, ...]:
-    """Return the columns of `NAME:TYPE[,NAME:TYPE…]`; BadOptionError if there are none such.
+    """Return the columns of `NAME:TYPE[,NAME:TYPE…]`; BadOptionError for other text.
 
     >>> [each.name for each in parse_values("price:double, size:int")]
     ['price', 'size']
@@ -75,45 +77,20 @@ def _parsed(word: str) -> ValueColumn:
     return ValueColumn(name, kind)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Draw:
-    """From what the values of a column are drawn."""
-
-    name: str
-    seed: int
-    row: Column
-    key: Column
-
-    def of_row(self) -> Column:
-        """Return a uniform number for each row."""
-        return uniform(self.seed, f"value {self.name}", self.row)
-
-    def of_key(self) -> Column:
-        """Return a uniform number for each key."""
-        return uniform(self.seed, f"level {self.name}", self.key)
-
-
-def _price(draw: Draw) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    level = LOWEST_LEVEL * F.pow(F.lit(HIGHEST_LEVEL / LOWEST_LEVEL), draw.of_key())
-    price = level * (1.0 + DEVIATION * (2.0 * draw.of_row() - 1.0))
+def _price(of_row: Column, of_key: Column) -> Column:
+    level = LOWEST_LEVEL * F.pow(F.lit(HIGHEST_LEVEL / LOWEST_LEVEL), of_key)
+    price = level * (1.0 + DEVIATION * (2.0 * of_row - 1.0))
     return F.floor(price * 100.0 + 0.5) / 100.0  # `round` takes longer than all the rest
 
 
-def _text(draw: Draw) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    return F.lpad(F.hex(below(1 << 32, draw.of_row())), 8, "0")
-
-
-_MAKERS: Final[dict[str, Callable[[Draw], Column]]] = {
+_MAKERS: Final[dict[str, Callable[[Column, Column], Column]]] = {
     "double": _price,
-    "int": lambda draw: below(1_000, draw.of_row()).cast("int"),
-    "bigint": lambda draw: below(1_000_000_000_000, draw.of_row()),
-    "string": _text,
-    "boolean": lambda draw: draw.of_row() < 0.5,
+    "int": lambda of_row, _: below(1_000, of_row).cast("int"),
+    "bigint": lambda of_row, _: below(1_000_000_000_000, of_row),
+    "string": lambda of_row, _: F.lpad(F.hex(below(1 << 32, of_row)), 8, "0"),
+    "boolean": lambda of_row, _: of_row < 0.5,
 }
+"""By type, what turns uniform numbers of the row and of its key into values."""
 _MEANINGS: Final = {
     "double": f"a price, within {DEVIATION:.0%} of its key's level, which is from "
     f"{LOWEST_LEVEL:g} to {HIGHEST_LEVEL:g}",

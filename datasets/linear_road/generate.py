@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ..output.trace import ROWS_PER_FILE
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from ..output.card import DataCard, write_card
+from ..output.trace import ROWS_PER_FILE, measure_trace, write_trace
+from ..spark.paths import path_to_read
+from ..spark.progress import job_progress
 from .road import START_SHARE, Run
-from .tuples import HISTORY_DAYS, NAMES, SCHEMA, record_batches
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
+from .summary import summarize
+from .tuples import HISTORY_DAYS, MEANINGS, NAMES, SCHEMA, record_batches
 
 ORDER = ("time", "type", "key")
 
@@ -36,8 +39,6 @@ def _partition(run: Run, count: int) -> Column:
 
     The rate grows evenly, so what has come by a time grows with its square.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     part = F.col("time") / run.seconds
     came = START_SHARE * part + (1 - START_SHARE) / 2 * part * part
     share = came / (START_SHARE + (1 - START_SHARE) / 2)
@@ -49,8 +50,6 @@ TOLLS: Final = 100
 
 def toll_history(cars: DataFrame, run: Run) -> DataFrame:
     """Return the tolls of these cars, which are the column `key`, in order of car and day."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     days = F.explode(F.sequence(F.lit(1), F.lit(HISTORY_DAYS))).alias("day")
     table = cars.select(F.col("key").alias("car"), days)
     drawn = F.xxhash64(F.lit(run.seed), "car", "day")
@@ -67,3 +66,41 @@ def write_history(history: DataFrame, folder: Path) -> None:
     for path in folder.iterdir():
         if path.suffix != ".parquet":
             path.unlink()
+
+
+def write_run(
+    session: SparkSession, run: Run, partitions: int | None, folder: Path, tolls: Path | None
+) -> DataCard:
+    """Write the tuples and their card, and what cars paid before if there is a folder for it."""
+    with job_progress(session, "Driving"):
+        write_trace(generate(session, run, partitions=partitions), folder)
+    card = _card(session, folder, run)
+    write_card(card, folder)
+    if tolls is not None:
+        with job_progress(session, "Writing what cars paid before"):
+            cars = session.read.parquet(path_to_read(folder)).select("key").distinct()
+            write_history(toll_history(cars, run), tolls)
+    return card
+
+
+def _card(session: SparkSession, folder: Path, run: Run) -> DataCard:
+    with job_progress(session, "Counting what was written"):
+        trace = measure_trace(session, folder, MEANINGS)
+        seen = summarize(session.read.parquet(path_to_read(folder)))
+    options: dict[str, int | float] = {
+        "xways": run.expressways,
+        "minutes": run.minutes,
+        "rate": run.rate,
+        "accidents": run.accidents,
+        "requests": run.requests,
+    }
+    words = " ".join(f"--{name} {value}" for name, value in options.items())
+    flag = " --travel-times" if run.has_travel_times else ""
+    return DataCard(
+        title="Linear Road",
+        command=f"python -m datasets linear-road {words}{flag} --seed {run.seed} --out DIR",
+        trace=trace,
+        seed=run.seed,
+        parameters={**options, "travel-times": run.has_travel_times},
+        notes=seen.notes(),
+    )

@@ -1,4 +1,4 @@
-"""The road of the Linear Road benchmark, and what a run on it is told.
+"""The road of the Linear Road benchmark, and the parameters of a run.
 
 Linear City has expressways of 100 segments of a mile in each of two directions. Every car reports
 its position every 30 seconds. All positions here are multiples of 44 feet, which is how far a car
@@ -31,7 +31,7 @@ MAX_CARS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is to be driven; the same run is the same traffic, whoever computes which part of it."""
+    """The parameters of a run. Equal runs have equal traffic, however the work is divided."""
 
     expressways: int
     minutes: float

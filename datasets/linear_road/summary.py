@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from .accidents import FEWEST_REPORTS
 from .traffic import FREE_CARS
 from .tuples import POSITION_REPORT, TYPES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 TOLL_SPEED = 40
 """Below this mean speed the benchmark takes a toll, in segments with more than 50 cars."""
@@ -18,7 +17,7 @@ TOLL_SPEED = 40
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What there is to see."""
+    """What a consumer of the traffic can count."""
 
     rows_by_type: dict[str, int]
     accidents: int
@@ -29,7 +28,7 @@ class Summary:
     """Those with more than 50 cars at less than 40 miles an hour."""
 
     def notes(self) -> tuple[str, ...]:
-        """Return it in sentences."""
+        """Return the counts in sentences."""
         counted = ", ".join(f"{count:,} {name}" for name, count in self.rows_by_type.items())
         share = self.toll_minutes / max(1, self.segment_minutes)
         traffic = (
@@ -42,8 +41,6 @@ class Summary:
 
 def summarize(rows: DataFrame) -> Summary:
     """Count what there is to see in the tuples of a run."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     types = {row["type"]: row["count"] for row in rows.groupBy("type").count().collect()}
     reports = rows.where(F.col("type") == POSITION_REPORT)
     minutes = reports.groupBy(
@@ -62,8 +59,6 @@ def summarize(rows: DataFrame) -> Summary:
 
 def accidents_seen(reports: DataFrame) -> DataFrame:
     """Return where and from when two cars or more stood at one place for four reports or more."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     place = ("expressway", "direction", "lane", "position")
     standing = reports.where(F.col("speed") == 0).groupBy(*place, "key")
     cars = standing.agg(F.count("*").alias("reports"), F.min("time").alias("since"))

@@ -48,7 +48,7 @@ FREE_CARS: Final = 50
 CROWDING_CARS: Final = 150
 """How many more cars in a segment halve the speed."""
 SLOWEST: Final = 5
-"""Who drives does drive: only cars in accidents stand still."""
+"""The least speed of a car that drives: only cars in accidents stand still."""
 _SPREAD: Final = 3.0
 _LANE_CHANGES: Final = 0.1
 _FREE_SPEED: Final = (60.0, 12.0)

@@ -46,12 +46,9 @@ class Skew:
 
 
 @dataclass(frozen=True, slots=True)
-class DataCard:
-    """What is in a folder of updates."""
+class Trace:
+    """The content of a folder of updates, as measured from the files."""
 
-    title: str
-    command: str
-    """The command that makes it again."""
     updates: int
     keys: int
     first_time: float
@@ -59,6 +56,16 @@ class DataCard:
     """In seconds."""
     columns: tuple[Column, ...]
     skew: Skew
+
+
+@dataclass(frozen=True, slots=True)
+class DataCard:
+    """What is in a folder of updates."""
+
+    title: str
+    command: str
+    """The command that makes it again."""
+    trace: Trace
     seed: int | None = None
     parameters: Mapping[str, Cell] = field(default_factory=dict)
     read: int | None = None
@@ -68,34 +75,32 @@ class DataCard:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        assert self.read is None or self.read == self.updates + sum(self.dropped.values()), (
+        assert self.read is None or self.read == self.trace.updates + sum(self.dropped.values()), (
             "a row that was neither written nor counted as dropped"
         )
 
     def as_json(self) -> dict[str, object]:
-        """Return what the JSON file has."""
-        return asdict(self)
-
-    def write(self, folder: Path) -> None:
-        """Write both files into a folder."""
-        _write(folder, self.as_json(), self.as_page())
+        """Return what the JSON file has: the members of the trace among those of the card."""
+        members = asdict(self)
+        trace = members.pop("trace")
+        return {"title": self.title, "command": self.command, **trace, **members}
 
     def as_page(self) -> str:
         """Return the card as Markdown."""
         lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
         lines += [f"- {name}: {value}" for name, value in self.as_facts().items()]
-        lines += _column_table(self.columns)
+        lines += _column_table(self.trace.columns)
         return _page(lines, self.parameters, self.notes)
 
     def as_facts(self) -> dict[str, str]:
         """Return what a person wants to know first, in words."""
-        skew = self.skew
-        seconds = self.last_time - self.first_time
+        trace, skew = self.trace, self.trace.skew
+        seconds = trace.last_time - trace.first_time
         facts = {
-            "updates": f"{self.updates:,}",
-            "keys": f"{self.keys:,}",
-            "first": _shown_time(self.first_time),
-            "last": f"{_shown_time(self.last_time)}, {seconds:,.3f} s later",
+            "updates": f"{trace.updates:,}",
+            "keys": f"{trace.keys:,}",
+            "first": _shown_time(trace.first_time),
+            "last": f"{_shown_time(trace.last_time)}, {seconds:,.3f} s later",
             "busiest key": f"{skew.busiest_key}, {skew.busiest_updates:,} updates",
             "slowest key": f"{skew.slowest_updates:,} updates",
             "share of the busiest 1 % of keys": f"{skew.share_of_busiest_1_percent:.1%}",
@@ -107,12 +112,6 @@ class DataCard:
             facts["rows read"] = f"{self.read:,}"
             facts |= {f"dropped, {why}": f"{count:,}" for why, count in self.dropped.items()}
         return facts
-
-
-def _write(folder: Path, members: Mapping[str, object], page: str) -> None:
-    text = json.dumps(members, indent=2, allow_nan=False, ensure_ascii=False)
-    (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
-    (folder / PAGE_NAME).write_text(page, encoding="utf-8")
 
 
 def _column_table(columns: Iterable[Column]) -> list[str]:
@@ -177,10 +176,6 @@ class TableCard:
         """Return what the JSON file has."""
         return asdict(self)
 
-    def write(self, folder: Path) -> None:
-        """Write both files into a folder."""
-        _write(folder, self.as_json(), self.as_page())
-
     def as_page(self) -> str:
         """Return the card as Markdown."""
         lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
@@ -190,6 +185,13 @@ class TableCard:
             lines += ["", f"## {table.name}, {table.rows:,} rows"]
             lines += _column_table(table.columns)
         return _page(lines, self.parameters, self.notes)
+
+
+def write_card(card: DataCard | TableCard, folder: Path) -> None:
+    """Write both files of a card into a folder."""
+    text = json.dumps(card.as_json(), indent=2, allow_nan=False, ensure_ascii=False)
+    (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
+    (folder / PAGE_NAME).write_text(card.as_page(), encoding="utf-8")
 
 
 def tables_in(folder: Path, meanings: Mapping[str, str]) -> tuple[Table, ...]:

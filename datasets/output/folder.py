@@ -1,6 +1,6 @@
 """A folder of output: written under a temporary name beside its place, and renamed at the end.
 
-So nobody ever sees one that is half-written, and a job that fails leaves nothing behind.
+So a folder is never visible while it is incomplete, and a failed job leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME_SHOWN: Final = 50
 def output_folder(target: Path) -> Iterator[Path]:
     """Give an empty folder to write to, which becomes `target` when the body ends well.
 
-    FolderExistsError, before anything is written, if there is something at `target`.
+    Raises FolderExistsError before anything is written if `target` exists.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
@@ -83,5 +83,5 @@ def _remove_empty(made: list[Path]) -> None:
     for parent in reversed(made):
         try:
             parent.rmdir()
-        except OSError:  # somebody else has put something there
+        except OSError:  # another process has written to it
             break

@@ -9,32 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadFileError
 from ..spark.paths import path_to_read
-from .card import Column, Skew
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from .card import Column, Skew, Trace
 
 ROWS_PER_FILE: Final = 1 << 20
 
 _PART: Final = re.compile(r"part-(\d+)-[0-9a-f-]+-c(\d+)\.snappy\.parquet")
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The content of a folder of updates, as measured from the files."""
-
-    updates: int
-    keys: int
-    first_time: float
-    last_time: float
-    columns: tuple[Column, ...]
-    skew: Skew
 
 
 def write_trace(frame: DataFrame, folder: Path) -> None:
@@ -55,8 +42,6 @@ def measure_trace(
     session: SparkSession, folder: Path, meanings: Mapping[str, str] | None = None
 ) -> Trace:
     """Read a folder of updates and measure its content; BadFileError if it is empty."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     frame = session.read.parquet(path_to_read(folder))
     by_key = frame.groupBy("key").agg(
         F.count("*").alias("updates"), F.min("time").alias("first"), F.max("time").alias("last")

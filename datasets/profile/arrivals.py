@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..spark.together import collect_together
 from .source import StreamRows
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 BUCKETS: Final = 120
 """In how many parts of equal length the rate over time is told."""
@@ -59,7 +59,7 @@ def default_interval(seconds: float) -> float:
 
 
 def profile_arrivals(rows: StreamRows, *, interval: float | None = None) -> ArrivalProfile | None:
-    """Return how updates come; None if there are none. One Spark job."""
+    """Profile the arrivals in one Spark job; return None for an empty stream."""
     if not rows.updates:
         return None
     first, seconds, updates = rows.first_time, rows.last_time - rows.first_time, rows.updates
@@ -103,23 +103,17 @@ def profile_arrivals(rows: StreamRows, *, interval: float | None = None) -> Arri
 
 
 def _part(first: float, width: float) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.floor((F.col("time") - F.lit(first)) / F.lit(width))
 
 
 def _cells(rows: DataFrame, first: float, width: float, bucket_width: float) -> DataFrame:
     """Return the updates per interval and bucket, from which both are counted with one scan."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     bucket = F.least(_part(first, bucket_width), F.lit(BUCKETS - 1))
     parts = _part(first, width).alias("interval"), bucket.alias("bucket")
     return rows.groupBy(*parts).agg(F.count("*").alias("updates"))
 
 
 def _updates_per(cells: DataFrame, part: str) -> DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return cells.groupBy(part).agg(F.sum("updates").alias("updates"))
 
 
@@ -128,8 +122,6 @@ def _interval_sums(cells: DataFrame, intervals: int) -> DataFrame:
 
     The last interval is shorter than the others and does not count.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     counts = _updates_per(cells.where(F.col("interval") < intervals), "interval")
     updates = F.col("updates")
     square = updates.cast("double") * updates
@@ -140,9 +132,6 @@ def _interval_sums(cells: DataFrame, intervals: int) -> DataFrame:
 
 def _gap_squares(rows: DataFrame, first: float, seconds: float) -> DataFrame:
     """Return the sum of the squared times between updates, of whichever keys."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     parts = rows.select("time", _part(first, seconds / _SORTED_BUCKETS).alias("part"))
     before = F.lag("time").over(Window.partitionBy("part").orderBy("time"))
     gaps = parts.select("part", "time", (F.col("time") - before).alias("gap"))
@@ -151,7 +140,7 @@ def _gap_squares(rows: DataFrame, first: float, seconds: float) -> DataFrame:
         F.min("time").alias("first"),
         F.max("time").alias("last"),
     )
-    # Between parts, of which there are a thousand at most, so one partition will do.
+    # Between parts: there are at most a thousand, so one partition is enough.
     between = F.col("first") - F.lag("last").over(Window.orderBy("part"))
     squares = F.coalesce("squares", F.lit(0.0)) + F.coalesce(between * between, F.lit(0.0))
     return by_part.select(squares.alias("squares")).agg(F.sum("squares").alias("squares"))
@@ -163,9 +152,6 @@ def _falls(rows: DataFrame) -> DataFrame:
     Rows keep their order within a block of a file. They are compared in short runs, so that no
     sort is of a whole file; then the ends of the runs are compared.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     placed = rows.select("time", "file", "block", F.monotonically_increasing_id().alias("row"))
     run = F.shiftright("row", _RUN_BITS).alias("run")
     above = Window.partitionBy("file", "block", "run").orderBy("row")

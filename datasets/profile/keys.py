@@ -12,15 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from pyspark.sql import Column, DataFrame, Row, Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..spark.together import collect_together
 from .zipf_fit import FEWEST_UPDATES, FitSums, ZipfFit, fit_zipf
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row
 
 RANKS: Final = 100
 """About how many ranks are kept, more of the busy ones, as in Figure 8 of the simulator."""
@@ -67,9 +66,6 @@ def key_table(rows: DataFrame) -> DataFrame:
     Burstiness is that of Goh and Barabási, (σ - μ) / (σ + μ) of the times between two updates:
     -1 if they are all the same, 0 if memoryless, towards 1 the burstier the key.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     before = F.lag("time").over(Window.partitionBy("key").orderBy("time"))
     gaps = rows.select("key", "time", (F.col("time") - before).alias("gap"))
     mean, deviation = F.avg("gap"), F.stddev_pop("gap")
@@ -88,8 +84,6 @@ def profile_keys(table: DataFrame) -> KeyProfile:
 
     One Spark job; cache the table before.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     busiest = table.orderBy(F.desc("updates"), F.col("key").cast("string")).limit(BUSIEST)
     found = collect_together(
         {
@@ -135,9 +129,6 @@ def profile_keys(table: DataFrame) -> KeyProfile:
 
 def _groups(table: DataFrame) -> DataFrame:
     """Return how many keys have so many updates, and the ranks and updates down to them."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     groups = table.groupBy("updates").agg(
         F.count("*").alias("keys"), F.sum("duplicates").alias("duplicates")
     )
@@ -179,8 +170,6 @@ def _sum_in_order(numbers: Iterable[float]) -> float:
 
 def _log_factorial(number: Column) -> Column:
     """Return ln n!, by Stirling's series: within 10⁻³ for 1, and ever closer above."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     n = number.cast("double")
     series = (n + 0.5) * F.log(n) - n + 0.5 * float(np.log(2 * np.pi)) + 1 / (12 * n)
     return F.when(n > 1, series - 1 / (360 * n * n * n)).otherwise(0.0)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-from ..output.card import Cell, Column, DataCard, Skew
-from .arrivals import ArrivalProfile
-from .keys import KeyProfile
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+from ..errors import BadFileError
+from ..output.card import Cell, Column, DataCard, Skew, Trace, write_card
+from ..spark.progress import job_progress
+from .arrivals import ArrivalProfile, profile_arrivals
+from .keys import KeyProfile, key_table, profile_keys
+from .source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,35 @@ NOTES: Final = (
 )
 
 
+def measure(
+    session: SparkSession,
+    source: Source,
+    interval: float | None,
+    folder: Path | None,
+    command: str,
+) -> Profile:
+    """Profile a stream; write the table of its keys and a data card, if there is a folder.
+
+    BadFileError if there are no updates.
+    """
+    name = source.path.absolute().name
+    with ExitStack() as stack:
+        with job_progress(session, "Reading times"):
+            rows = stack.enter_context(source.read(session))
+            arrivals = profile_arrivals(rows, interval=interval)
+        if arrivals is None:
+            raise BadFileError(source.path, "there are no updates in it")
+        with job_progress(session, "Counting keys"):
+            table = key_table(rows.frame).cache()
+            profile = Profile(name, profile_keys(table), arrivals)
+            if folder is not None:
+                table.write.parquet(str(folder / "keys"))
+                parameters = {**source.parameters(), "interval": arrivals.interval}
+                write_card(card_of(profile, table.schema, command, parameters), folder)
+            table.unpersist()
+    return profile
+
+
 def card_of(
     profile: Profile, schema: StructType, command: str, parameters: Mapping[str, Cell]
 ) -> DataCard:
@@ -116,17 +150,19 @@ def card_of(
     return DataCard(
         title=f"Profile of {profile.name}",
         command=command,
-        updates=arrivals.updates,
-        keys=keys.keys,
-        first_time=arrivals.first_time,
-        last_time=arrivals.last_time,
-        columns=tuple(Column(name, kind, MEANINGS[name]) for name, kind in kinds),
-        skew=Skew(
-            busiest_key=keys.busiest[0].key,
-            busiest_updates=keys.busiest[0].updates,
-            slowest_updates=keys.slowest_updates,
-            share_of_busiest_1_percent=keys.share_of_busiest_1_percent,
-            share_of_busiest_10_percent=keys.share_of_busiest_10_percent,
+        trace=Trace(
+            updates=arrivals.updates,
+            keys=keys.keys,
+            first_time=arrivals.first_time,
+            last_time=arrivals.last_time,
+            columns=tuple(Column(name, kind, MEANINGS[name]) for name, kind in kinds),
+            skew=Skew(
+                busiest_key=keys.busiest[0].key,
+                busiest_updates=keys.busiest[0].updates,
+                slowest_updates=keys.slowest_updates,
+                share_of_busiest_1_percent=keys.share_of_busiest_1_percent,
+                share_of_busiest_10_percent=keys.share_of_busiest_10_percent,
+            ),
         ),
         parameters=parameters,
         read=arrivals.updates,

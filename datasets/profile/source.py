@@ -7,16 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadFileError, JobFailedError
+from ..output.card import Cell
 from ..spark.failure import failures_named, gzip_fault
 from ..spark.paths import path_to_read
 from .csv_lines import csv_header, encoding_fault, line_with
 from .times import TimeColumn, as_seconds, is_of_nanoseconds, kind_of_times
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 ENDINGS: Final = {".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv"}
 NANOSECONDS_AS_NUMBERS: Final = "spark.sql.legacy.parquet.nanosAsLong"
@@ -33,11 +36,6 @@ class StreamRows:
     first_time: float
     """Not a number where there are no updates."""
     last_time: float
-
-    @classmethod
-    def of(cls, frame: DataFrame) -> StreamRows:
-        """Count the rows of a frame, none of which is bad."""
-        return cls.counted(frame, _totals(frame))
 
     @classmethod
     def counted(cls, frame: DataFrame, totals: Row) -> StreamRows:
@@ -76,14 +74,23 @@ class Source:
             file.stat().st_size * (10 if file.suffix.lower() == ".gz" else 1) for file in self.files
         )
 
+    def parameters(self) -> dict[str, Cell]:
+        """Return what a data card says of the files that were read."""
+        return {
+            "path": str(self.path),
+            "files": len(self.files),
+            "format": self.kind,
+            "time": self.time.name,
+            "time-unit": self.time.unit,
+            "key": self.key,
+        }
+
     @contextmanager
     def read(self, session: SparkSession) -> Iterator[StreamRows]:
         """Read, check and count the rows; they are for the body only.
 
         BadFileError names the first row that has no time or no key, and a file that is broken.
         """
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         is_nanoseconds = self.kind == "parquet" and is_of_nanoseconds(self.files[0], self.time.name)
         settings = {NANOSECONDS_AS_NUMBERS: "true"} if is_nanoseconds else {}
         with _set_for_now(session, settings), self._broken_files_named():
@@ -157,15 +164,13 @@ class Source:
 
     def _checked_totals(self, rows: DataFrame) -> Row:
         """Count the rows; BadFileError for the first bad one."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         is_bad = F.col("time").isNull() | F.isnan("time") | F.col("key").isNull()
         is_bad |= F.abs("time") == float("inf")
         is_odd = F.lit(False)
         if self.kind == "csv":  # Spark puts this for bytes that are no UTF-8: keys would be mixed
             is_odd = F.col("key").cast("string").contains(REPLACEMENT)
         bad = rows.withColumn("is_bad", is_bad)
-        totals = _totals(bad, F.count_if(is_bad | is_odd).alias("bad"))
+        totals = count_rows(bad, F.count_if(is_bad | is_odd).alias("bad"))
         if totals["bad"]:
             self._refuse(bad.where(is_bad | is_odd).first(), bad)
         return totals
@@ -210,9 +215,8 @@ class Source:
             raise
 
 
-def _totals(frame: DataFrame, *others: Column) -> Row:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
+def count_rows(frame: DataFrame, *others: Column) -> Row:
+    """Return the number of rows, the first and the last time, and other aggregates."""
     updates = F.count("*").alias("updates")
     ends = F.min("time").alias("first"), F.max("time").alias("last")
     row = frame.agg(updates, *ends, *others).first()
@@ -272,9 +276,6 @@ def _kind(file: Path) -> str:
 
 
 def _parquet_names(file: Path) -> Sequence[str]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         return [str(name) for name in pq.read_schema(file).names]
     except (pa.ArrowException, OSError) as error:

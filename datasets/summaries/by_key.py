@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadFileError
+from .description import STALENESS
 from .faults import fault_at, place_of_event
-from .log_format import STALENESS
 from .look import Extent
 from .runs import Run
 from .stretches import area
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 COUNTERS: Final = {
     "late": ("late",),
@@ -32,8 +32,6 @@ def by_key(events: DataFrame, extents: Sequence[Extent]) -> DataFrame:
     Staleness that cannot be recomputed is null. `odd` is the first event that cannot be, if any.
     A key counts from `first_arrival` on, in seconds since the start of the run.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     kind = F.col("kind")
     latency = F.when(kind.isin("delivery", "old-delivery"), F.col("time") - F.col("since"))
     grouped = events.groupBy("run", "key").agg(
@@ -70,8 +68,6 @@ def odd_event(run: Run, event: int) -> BadFileError:
 
 def _mean(of: str, extents: Sequence[Extent]) -> Column:
     """Return the average over time since the first arrival; null if it cannot be told."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     lifetime = F.col("end_of_run") - F.col("first_arrival")
     mean = F.when(lifetime > 0, F.col(of) / lifetime).otherwise(F.when(lifetime == 0, 0.0))
     return F.when(_among(extents, lambda extent: not extent.why_not(of)), mean)
@@ -80,11 +76,9 @@ def _mean(of: str, extents: Sequence[Extent]) -> Column:
 def _is_superseded(has_one: Column) -> Column:
     """Return whether an event tells that an update was superseded, of whichever kind it is.
 
-    An arrival of which nothing was heard again although the queue handed out something newer; an
-    update that was given back when a newer one was known, or before one came.
+    This is an arrival without later events although the queue handed out something newer, or an
+    update that was given back when a newer one was known, or before a newer one arrived.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     is_silent = F.col("fate").isNull()
     by_service = (F.col("kind") == "arrival") & is_silent & F.col("is_reached")
     by_newer = has_one & is_silent & ~F.col("is_newest")
@@ -92,8 +86,6 @@ def _is_superseded(has_one: Column) -> Column:
 
 
 def _is_pending() -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return (F.col("kind") == "arrival") & F.col("fate").isNull() & ~F.col("is_reached")
 
 
@@ -103,6 +95,4 @@ def _has_one(extent: Extent) -> bool:
 
 def _among(extents: Sequence[Extent], is_meant: Callable[[Extent], bool]) -> Column:
     """Return whether a row is of one of the runs that are meant."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.col("run").isin([extent.run.number for extent in extents if is_meant(extent)])

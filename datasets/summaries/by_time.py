@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from .log_format import STALENESS
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from .description import STALENESS
 from .look import Extent
 from .runs import value_of_run
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row
-
-DEFAULT_BUCKETS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +70,6 @@ def _mean(extent: Extent, of: str, row: Row | None, key_time: float) -> float | 
 
 def _areas(events: DataFrame, buckets: int) -> DataFrame:
     """Return the area of each kind of staleness for each run and bucket."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     kinds = F.array(*(_stretch(of) for of in STALENESS))
     stretches = events.select("run", "end_of_run", "since", F.explode(kinds).alias("each"))
     stretches = stretches.select("run", "end_of_run", "since", "each.*").where("begin is not null")
@@ -95,8 +90,6 @@ def _areas(events: DataFrame, buckets: int) -> DataFrame:
 
 
 def _stretch(of: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.struct(
         F.lit(of).alias("of"), F.col(f"{of}_begin").alias("begin"), F.col(f"{of}_end").alias("end")
     )
@@ -104,10 +97,8 @@ def _stretch(of: str) -> Column:
 
 def _new_keys(table: DataFrame, extents: Sequence[Extent], buckets: int) -> DataFrame:
     """Return how many keys arrived first in each bucket, and the sum of when they did."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     end = value_of_run([extent.end - extent.start for extent in extents], "double")
-    known = table.where("first_arrival is not null")  # not those of which all was rejected
+    known = table.where("first_arrival is not null")  # not keys whose updates were all rejected
     timed = known.withColumn("end_of_run", end).where("end_of_run > 0")
     bucket = F.least(_bucket_of("first_arrival", buckets), F.lit(buckets - 1))
     return timed.groupBy("run", bucket.alias("bucket")).agg(
@@ -116,6 +107,4 @@ def _new_keys(table: DataFrame, extents: Sequence[Extent], buckets: int) -> Data
 
 
 def _bucket_of(name: str, buckets: int) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.floor(F.col(name) / F.col("end_of_run") * buckets).cast("int")

@@ -18,7 +18,7 @@ from statistics import fmean, stdev
 from typing import Final
 
 from ..errors import BadOptionError
-from .log_format import STALENESS
+from .description import STALENESS
 
 CONFIDENCE: Final = 0.95
 PREFERRED: Final = "in-place"
@@ -57,7 +57,7 @@ class Comparison:
     value: Interval
     against: str
     ratio: Interval | None
-    """Of its staleness to that of `against`, over seeds that both have; None if there are none."""
+    """Of its staleness to that of `against`, over seeds that both have; None without such seeds."""
     is_seeded: bool
     """Whether each run has a seed; if not, there is no interval."""
 

@@ -7,9 +7,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
+
+from upstream.events import FORMAT, VERSION, WAITING_PER_KEY
 
 from ..errors import BadFileError
-from .log_format import FORMAT, STALENESS, VERSION, WAITING_PER_KEY
+
+STALENESS: Final = ("queue", "application")
+"""The kinds of staleness."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,24 @@ import csv
 from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from upstream.events import COLUMNS as ARROW_TYPES
+from upstream.events import EventKind
 
 from ..errors import BadFileError
 from ..spark.paths import path_to_read, plain_path
-from .log_format import ARROW_TYPES, COLUMNS
 from .runs import Run
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+KINDS: Final = tuple(kind.value for kind in EventKind)
+COLUMNS: Final = {name: "bigint" if kind == "int64" else kind for name, kind in ARROW_TYPES.items()}
+"""The columns of events that are read, with their types by Spark's names."""
 
 
 def read_events(session: SparkSession, runs: Iterable[Run]) -> DataFrame:
@@ -38,9 +46,6 @@ def read_events(session: SparkSession, runs: Iterable[Run]) -> DataFrame:
 def _read(
     session: SparkSession, suffix: str, names: tuple[str, ...], run_of: dict[Path, int]
 ) -> DataFrame:
-    import pyarrow as pa
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     paths = [path_to_read(path) for path in run_of]
     if suffix == ".csv":
         frame = session.read.csv(
@@ -80,9 +85,6 @@ def csv_header(path: Path) -> tuple[str, ...]:
 
 
 def _parquet_names(path: Path) -> tuple[str, ...]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow

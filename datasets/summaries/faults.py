@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from ..errors import BadFileError
-from .event_files import csv_header
-from .log_format import COLUMNS, KINDS
+from .event_files import COLUMNS, KINDS, csv_header
 from .runs import Run
 
 Cells = Mapping[str, object]
@@ -97,8 +98,6 @@ def _csv_rows(path: Path) -> Iterator[Cells]:
 
 
 def _parquet_rows(path: Path) -> Iterator[Cells]:
-    import pyarrow.parquet as pq
-
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(columns=list(COLUMNS)):
             yield from batch.to_pylist()

@@ -1,23 +1,25 @@
 """The figures of each run, over its keys: means, percentiles, worst keys, counters, update rates.
 
-All of it is worked out of the table by key, and a few rows for each run come back.
+All of it except the processing cost is computed from the table by key, and a few rows for each run
+come back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from upstream import staleness_lower_bound
 
 from .by_key import COUNTERS
-from .log_format import STALENESS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+from .description import STALENESS
+from .event_files import read_events
+from .runs import Run
 
 POINTS: Final = 100
 """Into how many parts the keys are divided, for their distribution."""
@@ -57,8 +59,6 @@ def figure_frames(table: DataFrame, *, worst: int) -> dict[str, DataFrame]:
 
     They have O(runs) rows, but for the rates: at most about the root of twice the number of events.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     known = table.where("accepted > 0")
     shares = F.array(*(F.lit(point / POINTS) for point in range(POINTS + 1)))
     delivered = F.when(F.col("latency_mean").isNotNull(), F.col("delivered")).otherwise(0)
@@ -108,10 +108,38 @@ def lower_bound(found: Figures, *, seconds: float, cost: float, of: str) -> floa
 
 
 def _worst(known: DataFrame, most: int) -> DataFrame:
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     staleness = F.coalesce("queue_staleness", "application_staleness")
     stalest_first = Window.partitionBy("run").orderBy(F.desc_nulls_last(staleness), "key")
     ranked = known.withColumn("rank", F.row_number().over(stalest_first))
     return ranked.where(F.col("rank") <= most).select("run", "rank", *WorstKey.__slots__)
+
+
+def measured_costs(session: SparkSession, runs: list[Run]) -> dict[int, float]:
+    """Return what an update of each of these runs costs its consumer; their `run.json` do not say.
+
+    It is the time for which something was handed out and not delivered yet, over the deliveries. So
+    a batch that is handed out at once counts once, and two consumers at once give what one update
+    costs both together. A run without deliveries has no cost.
+
+    Each run's dequeues and deliveries are sorted by one task, as they are one line of time.
+    """
+    if not runs:
+        return {}
+    is_end = F.col("kind").isin("delivery", "old-delivery", "return")
+    steps = read_events(session, runs).where((F.col("kind") == "dequeue") | is_end)
+    in_order = Window.partitionBy("run").orderBy("event")
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    in_process = F.sum(F.when(is_end, -1).otherwise(1)).over(so_far)
+    duration = F.lead("time").over(in_order) - F.col("time")
+    is_delivery = F.col("kind").isin("delivery", "old-delivery")
+    timed = steps.select(
+        "run", is_delivery.alias("is_delivery"), F.when(in_process > 0, duration).alias("busy")
+    )
+    sums = timed.groupBy("run").agg(
+        F.sum("busy").alias("busy"), F.count_if("is_delivery").alias("deliveries")
+    )
+    return {
+        row["run"]: row["busy"] / row["deliveries"]
+        for row in sums.collect()
+        if row["deliveries"] and row["busy"]
+    }

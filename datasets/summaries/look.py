@@ -9,17 +9,18 @@ before it. Only where there is a fault does `first_fault` look for it, row by ro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from upstream.events import DESCRIPTION
 
 from ..errors import BadFileError
 from .description import Integrated
-from .event_files import read_events
+from .event_files import KINDS, read_events
 from .faults import first_fault
-from .log_format import DESCRIPTION, KINDS
 from .runs import Run
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
 
 _CHUNK_BITS: Final = 16
 """A chunk has two to this power of consecutive events."""
@@ -61,8 +62,6 @@ def look_over(session: SparkSession, runs: list[Run]) -> list[Extent]:
 
 def _coded(frame: DataFrame) -> DataFrame:
     """Return what is needed of each event, as numbers; the code of a bad event is negative."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     is_finite = F.abs("time") < float("inf")
     is_whole = is_finite & F.col("event").isNotNull() & F.col("key").isNotNull()
     is_whole &= F.col("number").isNotNull()
@@ -77,9 +76,6 @@ def _coded(frame: DataFrame) -> DataFrame:
 
 def _chunks(events: DataFrame) -> DataFrame:
     """Return a row for each chunk of consecutive events: its ends, its kinds, whether it is bad."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     chunk = F.shiftright("event", _CHUNK_BITS).alias("chunk")
     before = Window.partitionBy("run", "chunk").orderBy("event")
     is_gap = F.col("event") != F.lag("event").over(before) + 1
@@ -97,9 +93,6 @@ def _chunks(events: DataFrame) -> DataFrame:
 
 
 def _by_run(chunks: DataFrame) -> DataFrame:
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     before = Window.partitionBy("run").orderBy("chunk")
     expected = F.coalesce(F.lag("last_event").over(before), F.lit(-1)) + 1
     is_gap = F.col("first_event") != expected

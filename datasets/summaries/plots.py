@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from .comparison import Comparison
+from .description import STALENESS
 from .figures import POINTS
-from .log_format import STALENESS
 from .summary import RunSummary, Summary
 
 if TYPE_CHECKING:
@@ -35,38 +35,44 @@ def draw_plots(summary: Summary, folder: Path) -> None:
 
 
 def _draw_time(summary: Summary, figure: Figure) -> None:
-    styles = _styles(summary)
-    panels = figure.subplots(1, 2)
-    for of, axes in zip(STALENESS, panels, strict=True):
-        for each in summary.runs:
-            mine = [bucket for bucket in summary.buckets if bucket.run == each.run.number]
-            points = [
-                ((bucket.begin + bucket.end) / 2, value)
-                for bucket in mine
-                if (value := bucket.staleness[of]) is not None
-            ]
-            _line(axes, points, each, styles)
-        axes.set_title(f"{of} staleness, mean over keys")
+    def points(each: RunSummary, of: str) -> list[tuple[float, float]]:
+        return [
+            ((bucket.begin + bucket.end) / 2, value)
+            for bucket in summary.buckets
+            if bucket.run == each.run.number and (value := bucket.staleness[of]) is not None
+        ]
+
+    for axes in _draw_lines(summary, figure, points, "{} staleness, mean over keys"):
         axes.set_xlabel(f"time since the start ({_units(summary)})")
         axes.locator_params("x", nbins=5)
-        _finish(axes)
-    panels[0].set_ylabel(f"staleness ({_units(summary)})")
-    _legend(figure, panels)
 
 
 def _draw_keys(summary: Summary, figure: Figure) -> None:
+    def points(each: RunSummary, of: str) -> list[tuple[float, float]]:
+        quantiles = each.staleness[of].quantiles
+        return [(100 * rank / POINTS, value) for rank, value in enumerate(quantiles)]
+
+    for axes in _draw_lines(summary, figure, points, "{} staleness of keys"):
+        axes.set_xlabel("share of the keys that is at most so stale (%)")
+
+
+def _draw_lines(
+    summary: Summary,
+    figure: Figure,
+    points: Callable[[RunSummary, str], Sequence[tuple[float, float]]],
+    title: str,
+) -> Sequence[Axes]:
+    """Draw a line for each run in a panel for each kind of staleness; return the panels."""
     styles = _styles(summary)
-    panels = figure.subplots(1, 2)
+    panels: Sequence[Axes] = figure.subplots(1, 2)
     for of, axes in zip(STALENESS, panels, strict=True):
         for each in summary.runs:
-            quantiles = each.staleness[of].quantiles
-            points = [(100 * rank / POINTS, value) for rank, value in enumerate(quantiles)]
-            _line(axes, points, each, styles)
-        axes.set_title(f"{of} staleness of keys")
-        axes.set_xlabel("share of the keys that is at most so stale (%)")
+            _line(axes, points(each, of), each, styles)
+        axes.set_title(title.format(of))
         _finish(axes)
     panels[0].set_ylabel(f"staleness ({_units(summary)})")
     _legend(figure, panels)
+    return panels
 
 
 def _draw_comparisons(summary: Summary, figure: Figure) -> None:

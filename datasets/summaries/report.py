@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from .comparison import Comparison, Interval
+from .description import STALENESS
 from .figures import WorstKey
-from .log_format import STALENESS
 from .summary import TOLERANCE, RunSummary, Summary
 
 EXPLANATION = (
@@ -50,7 +50,7 @@ def show(summary: Summary, console: Console) -> None:
 
 
 def doubts(runs: Sequence[RunSummary]) -> Iterator[str]:
-    """Yield what somebody who reads the figures ought to know."""
+    """Yield warnings about the figures: assumptions, unfinished runs, and differences."""
     for each in runs:
         described, folder = each.run.described, each.run.folder
         if described.is_assumed:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from upstream.events import DESCRIPTION, FILES, SUFFIXES
 
 from ..errors import BadFileError, BadOptionError
 from .description import Description, read_description
-from .log_format import DESCRIPTION, FILES, SUFFIXES
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,10 @@ class Run:
     files: tuple[Path, ...]
     described: Description
 
-    @property
-    def suffix(self) -> str:
-        """The suffix of its files."""
-        return self.files[0].suffix
-
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """What the user says of runs that have no description."""
+    """The user's options for runs that have no description."""
 
     policy: str | None = None
     end: float | None = None
@@ -42,7 +37,7 @@ class Assumed:
 def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
     """Return the runs in these folders and below them, and those that are a file each.
 
-    BadFileError if there is none in one of them.
+    BadFileError if a place has no run.
     """
     found: dict[Path, tuple[Path, ...]] = {}
     for place in places:
@@ -65,7 +60,7 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
 
 
 def empty_runs(places: Sequence[Path]) -> list[Path]:
-    """Return the folders of runs of which nothing was written but what they are."""
+    """Return the folders of runs that have a description and no events."""
     folders = (folder for place in places if place.is_dir() for folder in _folders(place))
     return [
         folder
@@ -79,8 +74,6 @@ def value_of_run(values: Sequence[object], kind: str) -> Column:
 
     The values go into the query itself: a join would be a stage more.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.get(F.array(*map(F.lit, values)).cast(f"array<{kind}>"), F.col("run"))
 
 

@@ -25,15 +25,15 @@ Times are seconds since the start of the run, so that areas lose no digits to th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from .description import STALENESS
 from .event_files import read_events
-from .log_format import STALENESS
 from .look import Extent
 from .runs import value_of_run
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 REACHES: Final = {"queue": "dequeue", "application": "delivery"}
 """Which kind of event makes an update reached."""
@@ -48,8 +48,6 @@ def measured_events(session: SparkSession, extents: list[Extent]) -> DataFrame:
     handed out something as new; `is_newest`, whether nothing newer was accepted in the run;
     `is_odd` for what cannot be: an event of an update that has not arrived.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     start = value_of_run([each.start for each in extents], "double")
     end = value_of_run([each.end - each.start for each in extents], "double")
     events = read_events(session, [extent.run for extent in extents])
@@ -59,9 +57,6 @@ def measured_events(session: SparkSession, extents: list[Extent]) -> DataFrame:
 
 def _with_ends(events: DataFrame) -> DataFrame:
     """Look at each key from its newest update to the oldest: when is what reached?"""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     newest_first = Window.partitionBy("run", "key").orderBy(F.desc("number"), F.desc("event"))
     as_new = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     # The row before has the next thing that happened to the same update, if it has its number.
@@ -87,9 +82,6 @@ def _with_ends(events: DataFrame) -> DataFrame:
 
 def _with_stretches(events: DataFrame) -> DataFrame:
     """Look at each key from its oldest update to the newest: when does a stretch begin?"""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     oldest_first = Window.partitionBy("run", "key").orderBy("number", "event")
     so_far = oldest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     before = oldest_first.rowsBetween(Window.unboundedPreceding, -1)
@@ -124,14 +116,10 @@ def _with_stretches(events: DataFrame) -> DataFrame:
 
 def area(of: str) -> Column:
     """Return the integral of staleness over a stretch, 0 where there is none."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     begin, end, since = F.col(f"{of}_begin"), F.col(f"{of}_end"), F.col("since")
     rising = (begin - since) + (end - since)
     return F.coalesce((end - begin) * rising / 2, F.lit(0.0))
 
 
 def _time_of(kind: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     return F.when(F.col("kind") == kind, F.col("time"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
 
 from upstream.staleness import against_bound
 
@@ -15,15 +17,11 @@ from ..spark.together import collect_together
 from .by_key import by_key, odd_event
 from .by_time import Bucket, by_time, time_frames
 from .comparison import Comparison, Sample, compare
-from .costs import measured_costs
-from .figures import Figures, figure_frames, figures, lower_bound
-from .log_format import STALENESS
+from .description import STALENESS
+from .figures import Figures, figure_frames, figures, lower_bound, measured_costs
 from .look import Extent, look_over
 from .runs import Run, value_of_run
 from .stretches import measured_events
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 TOLERANCE: Final = 1e-9
 """How much of it what was recomputed may differ from what the queue integrated."""
@@ -122,7 +120,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How much is to be told."""
+    """How much a summary contains."""
 
     buckets: int
     worst: int
@@ -164,7 +162,7 @@ def _check_once(runs: Sequence[Run]) -> None:
 
 
 def _write_by_key(table: DataFrame, extents: list[Extent], folder: Path) -> DataFrame:
-    """Write the table by key, with the names of runs for whoever reads it; return it as read."""
+    """Write the table by key, with the names of its runs; return the table as read."""
     described = [each.run.described for each in extents]
     named = table.withColumns(
         {

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..output.card import Cell, TableCard, tables_in
 from .comparison import Comparison, Interval
-from .log_format import STALENESS
+from .description import STALENESS
 from .summary import RunSummary, Summary
 
-Cell = str | int | float | bool | None
 Row = dict[str, Cell]
 
 PERCENTILES = (50, 90, 99)
@@ -102,12 +106,65 @@ def write_tables(summary: Summary, folder: Path) -> None:
     _write(folder / "comparisons", [comparison_row(each) for each in summary.comparisons])
 
 
+MEANINGS: Final = {
+    "run": "the number of the run, from 0",
+    "key": "the key",
+    "name": "how the run is called: its policy, or its queue",
+    "seed": "of the random numbers of the run",
+    "setting": "what runs that are compared have in common, as JSON",
+    "folder": "where the log is",
+    "unit": "of times",
+    "events": "how many there are in the log",
+    "keys": "how many have arrivals",
+    "queue_staleness": "time since the first update after the last dequeued; averaged over time",
+    "application_staleness": "time since the first update after the newest delivered; likewise",
+    "accepted": "updates that arrived and were taken",
+    "late": "updates older than one that was known",
+    "rejected": "updates that were not taken, as the queue was full",
+    "dequeued": "updates handed to consumers",
+    "delivered": "updates that consumers were done with",
+    "returned": "updates that consumers gave back",
+    "shed": "updates dropped to make room",
+    "superseded": "updates that a newer one took the place of before they were handed out",
+    "latency_mean": "from arrival to delivery, on average",
+    "first_arrival": "when the key began, since the start of the run",
+    "begin": "where the part of the run begins",
+    "end": "where the run, or its part, ends",
+    "staleness": "of which kind",
+    "mean": "over runs; `_low` and `_high` are the ends of its 95 % interval",
+    "against": "the run that it is compared with",
+    "ratio": "to that run, by seeds; `_low` and `_high` are the ends of its 95 % interval",
+}
+"""Of columns of the tables; others say what they are by their names."""
+NOTE: Final = (
+    "`runs`, `by_time` and `comparisons` are there as CSV, too; `summary.json` has all of it. "
+    "Every event was read, or the summary would have been refused."
+)
+
+
+def card_of(
+    summary: Summary, folder: Path, command: str, parameters: Mapping[str, Cell], left_out: int
+) -> TableCard:
+    """Return the card of the tables in a folder; `left_out` runs had no events."""
+    runs = summary.runs
+    return TableCard(
+        title="Summary of event logs",
+        command=command,
+        read={
+            "runs": len(runs),
+            "files": sum(len(each.run.files) for each in runs),
+            "events": sum(each.extent.events for each in runs),
+        },
+        tables=tables_in(folder, MEANINGS),
+        dropped={"runs without events": left_out} if left_out else {},
+        parameters={name: value for name, value in parameters.items() if value is not None},
+        notes=(NOTE,),
+    )
+
+
 def _write(path: Path, rows: Sequence[Row]) -> None:
     if not rows:
         return
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with path.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from .sources import Source
 from .staging import BAD, BLANK, HEADER, PLACE, TRAILER
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 KEPT: Final = None
 NO_ROWS: Final = (HEADER, TRAILER, BLANK)
@@ -66,8 +66,6 @@ class Account:
 
     def first_after(self, place: Place) -> Place:
         """Return the first line after one that is not blank; there must be one."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         after = self.staged.where(_is_after(place) & ~F.col("why").eqNullSafe(BLANK))
         row = after.agg(F.min(F.struct("at", "row"))).first()
         assert row is not None
@@ -75,15 +73,11 @@ class Account:
 
     def blanks_before(self, place: Place) -> int:
         """Return how many blank lines there are before a line."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         return self.staged.where(~_is_after(place) & (F.col("why") == BLANK)).count()
 
 
 def account_for(staged: DataFrame, sources: Sequence[Source]) -> list[Account]:
     """Count what was staged, file by file; by split first, so that Spark compares numbers only."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     file, at, row = PLACE
     counted = staged.groupBy(file, at, "why").agg(
         F.count("*").alias("count"), F.min(row).alias("first"), F.max(row).alias("last")
@@ -104,8 +98,6 @@ def account_for(staged: DataFrame, sources: Sequence[Source]) -> list[Account]:
 
 def _texts(staged: DataFrame) -> dict[tuple[int, str], str]:
     """Return the first text of each file and sort that has any."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     file, *place = PLACE
     said = staged.where(F.col("why").isin(BAD, TRAILER)).groupBy(file, "why")
     rows = said.agg(F.min_by("text", F.struct(*place)).alias("text")).collect()
@@ -125,7 +117,5 @@ def dropped_by_reason(accounts: Sequence[Account], blanks: int) -> dict[str, int
 
 
 def _is_after(place: Place) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     at, row = place
     return (F.col("at") > at) | ((F.col("at") == at) & (F.col("row") > row))

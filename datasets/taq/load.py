@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadFileError
-from ..output.card import Cell, DataCard
-from ..output.trace import ROWS_PER_FILE, Trace, measure_trace, write_trace
+from ..output.card import Cell, DataCard, Trace
+from ..output.trace import ROWS_PER_FILE, measure_trace, write_trace
 from ..spark.progress import job_progress
 from .accounts import KEPT, Account, account_for, dropped_by_reason
 from .checks import Allowance, Findings, check
@@ -22,9 +25,6 @@ from .rows import VALUES
 from .sources import Source, kind_of
 from .staging import PLACE, stage
 from .times import seconds_of, utc_nanoseconds
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 EPOCH: Final = date(1970, 1, 1)
 
@@ -85,8 +85,6 @@ def in_order(
 
     Partitions are ranges of time and place, so also a second with very many rows is spread.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     values = [name for name in VALUES[kind_of(sources)] if _is_known(name, sources)]
     time_ns = utc_nanoseconds(_days(dates), F.col("nanoseconds")).alias("time_ns")
     timed = staged.where(F.col("why").isNull()).select(*PLACE, "key", time_ns, *values)
@@ -98,8 +96,6 @@ def in_order(
 
 def _days(dates: Sequence[date | None]) -> Column:
     """Return the day of a row: its own, or that of its file."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     days = [F.lit(None if each is None else (each - EPOCH).days).cast("int") for each in dates]
     return F.coalesce(F.col("day"), F.get(F.array(*days), F.col("file")))
 
@@ -119,12 +115,7 @@ def _card(
     return DataCard(
         title=f"NYSE TAQ {kind_of(sources).value}",
         command=command,
-        updates=trace.updates,
-        keys=trace.keys,
-        first_time=trace.first_time,
-        last_time=trace.last_time,
-        columns=trace.columns,
-        skew=trace.skew,
+        trace=trace,
         parameters=_parameters(accounts, findings, wanted),
         read=read,
         dropped=dropped,

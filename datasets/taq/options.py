@@ -8,9 +8,8 @@ from datetime import date
 from typing import Final
 
 from ..errors import BadOptionError
-from .conditions import chosen_conditions, parsed_conditions
-from .filters import USUAL_CORRECTIONS, Filters
-from .formats import FORMATS, Format, Kind
+from .filters import Filters, chosen_conditions, parsed_conditions
+from .formats import FORMATS, USUAL_CORRECTIONS, Format, Kind
 from .times import parsed_date
 
 ALL: Final = "all"

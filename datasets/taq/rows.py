@@ -1,4 +1,7 @@
-"""The values of a line, or what is wrong with it.
+"""The fields of a line as text, and their values, or what is wrong with the line.
+
+Fields are told by separators or by places. All are without blanks around them, except conditions,
+whose blanks hold places.
 
 What a field is parsed to is null where it is not what it should be, and the first such field is the
 line's fault. The exception is a sequence number, which may be missing.
@@ -8,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from .fields import shown, with_fields
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from .fixed_width import field_places, least_length
 from .formats import Format, Kind
 from .sources import Source
 from .times import days_of, nanoseconds_of_colons, nanoseconds_of_digits
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 VALUES: Final[Mapping[Kind, Mapping[str, str]]] = {
     Kind.TRADES: {
@@ -41,11 +44,13 @@ VALUES: Final[Mapping[Kind, Mapping[str, str]]] = {
 
 DAILY_TIME_DIGITS: Final = 15
 IMPLIED_DECIMALS: Final = 4
+SHOWN: Final = 40
+"""How many characters of a bad field an error shows."""
 
 _PRINTABLE: Final = r"\A[ -~]*\z"
 _DECIMAL: Final = r"\A-?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})\z"
 
-Parse = tuple["Callable[[Column], Column]", str]
+Parse = tuple[Callable[[Column], Column], str]
 """How to parse a field, and what it should be, for the error."""
 
 
@@ -54,8 +59,6 @@ def with_values(lines: DataFrame, source: Source) -> DataFrame:
 
     `day` counts from 1970 and is null where the file has one date; `g127` is there if it is known.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     texts, fields = with_fields(lines, source)
     parses = {name: _parse(name, source) for name in fields}
     columns = [parse(F.col(name)).alias(f"value of {name}") for name, (parse, _) in parses.items()]
@@ -81,8 +84,6 @@ def with_values(lines: DataFrame, source: Source) -> DataFrame:
 
 
 def _value(name: str, kind: str, fields: tuple[str, ...]) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     if name not in fields:
         return F.lit(None).cast(kind).alias(name)
     value = F.col(f"value of {name}")
@@ -130,36 +131,84 @@ def _text(text: Column) -> Column:
 
 
 def _not_empty(text: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.nullif(text, F.lit(""))
 
 
 def _whole(text: Column, below: int = 10**15) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     number = text.try_cast("bigint")
     return F.when((number >= 0) & (number < below), number)
 
 
 def _number_or_none(text: Column) -> Column:
     """Return -1 for none, as null is for what is no number."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.when(text == "", F.lit(-1).cast("bigint")).otherwise(_whole(text, below=10**18))
 
 
 def _number_if_any(text: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.coalesce(_whole(text, below=10**18), F.lit(-1).cast("bigint"))
 
 
 def _decimal(text: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.when(text.rlike(_DECIMAL), text.try_cast("double"))
 
 
 def _implied(text: Column) -> Column:
     return _whole(text).cast("double") / 10**IMPLIED_DECIMALS
+
+
+def with_fields(lines: DataFrame, source: Source) -> tuple[DataFrame, tuple[str, ...]]:
+    """Add the fields that sources like this have, and a `torn` that says if a line has not all.
+
+    Returns the names of the fields, too; a torn line has nulls in some.
+    """
+    return _of_places(lines, source) if source.format.is_fixed else _of_separators(lines, source)
+
+
+def shown(text: Column) -> Column:
+    """Return text as an error can show it, in quotation marks, without what is not printable."""
+    cut = F.when(F.length(text) > SHOWN, F.concat(F.left(text, F.lit(SHOWN)), F.lit("...")))
+    printable = F.regexp_replace(F.coalesce(cut, text), "[^ -~]", "?")
+    return F.concat(F.lit("'"), printable, F.lit("'"))
+
+
+def _of_separators(lines: DataFrame, source: Source) -> tuple[DataFrame, tuple[str, ...]]:
+    line = F.col("line")
+    if source.format.is_monthly:  # some tools put text in quotation marks; there are none in it
+        line = F.replace(line, F.lit('"'), F.lit(""))
+    # Written so, Java splits without a regular expression.
+    separator = {"|": r"\|", ",": ","}[source.format.value.separator or ""]
+    split = lines.withColumn("parts", F.split(line, separator, -1))
+    count = F.size("parts")
+    fields = {
+        field: text if field == "condition" else F.trim(text)
+        for field, place in source.places.items()
+        for text in [F.get("parts", F.lit(place))]
+    }
+    said = F.concat(
+        F.lit("there are "),
+        count.cast("string"),
+        F.lit(f" fields, and {source.columns} columns in the header"),
+    )
+    torn = F.when(count != source.columns, said)
+    columns = [text.alias(field) for field, text in fields.items()]
+    return split.select(*lines.columns, torn.alias("torn"), *columns), tuple(fields)
+
+
+def _of_places(lines: DataFrame, source: Source) -> tuple[DataFrame, tuple[str, ...]]:
+    kind, digits = source.format.kind, source.time_digits
+    fields = {
+        field: F.substring("line", start, width)
+        for field, (start, width) in field_places(kind, digits).items()
+    }
+    symbol = F.trim(F.concat(F.trim(fields["root"]), F.lit(" "), F.trim(fields["suffix"])))
+    unused = {"root", "suffix", "stop", "market_maker", "bid_exchange", "ask_exchange"}
+    used = {name: text for name, text in fields.items() if name not in unused} | {"symbol": symbol}
+    columns = [
+        (text if name == "condition" else F.trim(text)).alias(name) for name, text in used.items()
+    ]
+    length, least = F.length("line"), least_length(kind, digits)
+    said = F.concat(
+        F.lit("there are "), length.cast("string"), F.lit(f" characters; a row has {least} or more")
+    )
+    torn = F.when(length < least, said)
+    return lines.select(*lines.columns, torn.alias("torn"), *columns), tuple(used)

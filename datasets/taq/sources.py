@@ -11,8 +11,7 @@ from typing import Final
 from ..errors import BadFileError
 from .bytes_of_files import beginning, is_gzip
 from .fixed_width import read_fixed
-from .formats import FORMATS, Format, Kind
-from .headers import BadHeaderError, read_header
+from .formats import FORMATS, BadHeaderError, Format, Kind, read_header
 from .times import date_in_name
 
 SHOWN: Final = 40
@@ -75,13 +74,13 @@ def kind_of(sources: Sequence[Source]) -> Kind:
 
 
 def _check_distinct(paths: Sequence[Path]) -> None:
-    """Refuse to read a file twice, also where links give it two names."""
+    """Raise BadFileError for a file that is given twice, also under two names by links."""
     seen: dict[tuple[int, int], Path] = {}
     for path in paths:
         try:
             found = path.stat()
         except OSError:
-            continue  # the one who opens it says so
+            continue  # opening the file later raises the error
         place = found.st_dev, found.st_ino
         if (twin := seen.get(place)) is not None:
             same = "it is named twice" if twin == path else f"it is the same file as {twin}"

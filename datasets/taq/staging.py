@@ -13,7 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from ..errors import BadFileError, JobFailedError
 from ..spark.failure import failures_named, gzip_fault
@@ -21,10 +24,6 @@ from ..spark.paths import path_to_read
 from .filters import Filters
 from .rows import VALUES, with_values
 from .sources import Source, kind_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
 
 HEADER: Final = "header"
 TRAILER: Final = "trailer"
@@ -74,8 +73,6 @@ def _frames(
 
 def _staged(lines: DataFrame, sources: Sequence[Source], filters: Filters) -> DataFrame:
     """Return the lines of files of one layout as they are staged."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     values = with_values(lines, sources[0])
     row = {name: F.col(name) for name in values.columns}
     reason = filters.reason(row, sources[0].format)
@@ -93,8 +90,6 @@ def _staged(lines: DataFrame, sources: Sequence[Source], filters: Filters) -> Da
 
 def _why(sources: Sequence[Source], reason: Column) -> Column:
     """Return what a line is; headers and the like have faults as rows, so good ones cost least."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     line = F.col("line")
     headers = sorted({source.header for source in sources if source.header is not None})
     why = F.when(F.col("fault").isNull(), reason)
@@ -156,8 +151,6 @@ def read_lines(session: SparkSession, links: Sequence[Path]) -> DataFrame:
     Only `\n` ends a line: one that ends in `\r\n` loses the `\r` here. Spark drops the byte order
     mark at the beginning of a file, and keeps bytes that are no UTF-8.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     text = session.read.option("lineSep", "\n").text([path_to_read(link) for link in links])
     return text.select(
         F.substring("_metadata.file_name", 1, 6).cast("int").alias("file"),

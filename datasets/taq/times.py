@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column
-
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 ZONE: Final = "America/New_York"
 SECOND: Final = 1_000_000_000
@@ -31,8 +30,6 @@ _DATES: Final = {
 
 def nanoseconds_of_digits(text: Column, digits: int) -> Column:
     """Return the nanoseconds since midnight of HHMMSS and decimals; null if that is no time."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     decimals = digits - 6
     hours, minutes, seconds = (_number(text, start, 2) for start in (1, 3, 5))
     parts = _number(text, 7, decimals) * 10 ** (9 - decimals)
@@ -41,8 +38,6 @@ def nanoseconds_of_digits(text: Column, digits: int) -> Column:
 
 def nanoseconds_of_colons(text: Column) -> Column:
     """Return the nanoseconds since midnight of H:MM:SS; null if that is no time."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     padded = F.lpad(text, 8, "0")
     hours, minutes, seconds = (_number(padded, start, 2) for start in (1, 4, 7))
     return F.when(text.rlike(_COLONS), _clock(hours, minutes, seconds))
@@ -53,8 +48,6 @@ def days_of(text: Column) -> Column:
 
     Other orders of day and month could be either, so they are refused.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     dates = [
         F.when(text.rlike(pattern), F.try_to_date(text, format_))
         for pattern, format_ in _DATES.items()
@@ -64,8 +57,6 @@ def days_of(text: Column) -> Column:
 
 def utc_nanoseconds(days: Column, nanoseconds: Column) -> Column:
     """Return the nanoseconds since 1970 in UTC of a date and a time of day in New York."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     whole = F.call_function("div", nanoseconds, F.lit(1000))
     local = F.timestamp_micros(days.cast("bigint") * DAY_MICROSECONDS + whole)
     return F.unix_micros(F.to_utc_timestamp(local, ZONE)) * 1000 + nanoseconds % 1000
@@ -76,15 +67,11 @@ def seconds_of(nanoseconds: Column) -> Column:
 
     A quotient of the whole would be rounded twice, as float64 cannot hold the dividend.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     whole = F.call_function("div", nanoseconds, F.lit(SECOND))
     return whole.cast("double") + (nanoseconds % SECOND).cast("double") / SECOND
 
 
 def _number(text: Column, start: int, length: int) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.substring(text, start, length).try_cast("bigint")
 
 

@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 
 from ..advice import CANDIDATES, Advice, advise
+from ..workloads.trace_file import read_trace
 from .option_checks import positive, usage_errors
 from .policy_report import PolicyReport
 from .run_policies import (
     Plot,
     Policies,
     TraceKey,
-    TraceSource,
     TraceTime,
     TraceUnit,
     policy_names,
@@ -67,7 +67,7 @@ def advise_policy(
     """
     with usage_errors():
         names = policy_names(policies)
-        recorded = TraceSource(time=time, unit=time_unit, key=key).read(trace)
+        recorded = read_trace(trace, time=time, unit=time_unit, key=key)
         with RunBar(len(names)) as bar:
             advice = advise(recorded, cost_seconds=cost, policies=names, follow=bar.follow)
         report = PolicyReport(advice.measured, advice.unit_seconds, "seconds")

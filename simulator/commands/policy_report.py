@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Json = dict[str, object]
+
+COUNTERS: Final = (
+    *("arrived", "dequeued", "delivered", "superseded"),
+    *("shed", "rejected", "late", "waiting"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +137,7 @@ class PolicyReport:
             **_percentiles("latency", latency, unit),
             "mean_queue_length": measures.mean_length,
             "keys": len(queue.by_key),
-            "arrived": counted.arrived,
-            "dequeued": counted.dequeued,
-            "delivered": counted.delivered,
-            "superseded": counted.superseded,
-            "shed": counted.shed,
-            "rejected": counted.rejected,
-            "late": counted.late,
-            "waiting": counted.waiting,
+            **{name: getattr(counted, name) for name in COUNTERS},
         }
 
 

@@ -20,9 +20,8 @@ from rich.table import Table
 from ..experiments.experiment import Scale
 from ..experiments.registry import EXPERIMENTS, find_experiment
 from ..model.simulation import MAX_SEED
-from ..runs.results import Result
+from ..runs.results import FILE_NAME, Result, write_summary_page
 from ..runs.runner import run_experiments
-from ..runs.summary_page import FILE_NAME, write_summary_page
 from .option_checks import usage_errors
 from .run_progress import progress_on_errors
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -19,13 +19,12 @@ from ..errors import OptionError
 from ..experiments.experiment import save
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
-from ..model.processing_costs import COST_DISTRIBUTIONS
 from ..model.simulation import LOOPS, MAX_SEED
-from ..model.subscriber import MAX_SERVERS
+from ..model.subscriber import COST_DISTRIBUTIONS, MAX_SERVERS
 from ..runs.event_files import FORMATS, EventLogs
 from ..workloads.keys_option import make_workload
 from ..workloads.recorded import Recorded, replay
-from ..workloads.trace_file import SECONDS_PER_UNIT, TraceFile, read_trace
+from ..workloads.trace_file import SECONDS_PER_UNIT, read_trace
 from ..workloads.workload import Workload
 from .option_checks import plot_path, positive, usage_errors
 from .policy_report import PolicyReport
@@ -33,6 +32,8 @@ from .run_progress import RunBar
 
 DEFAULT_KEYS: Final = "zipf:100:0.9"
 DEFAULT_UPDATES: Final = 200_000
+TRACE_DEFAULTS: Final = {"time": "time", "unit": "s", "key": "key"}
+"""The columns of a trace, and the unit of its times."""
 DEFAULT_POLICIES: Final = "fifo,in-place,linecutting,index"
 
 Keys = Annotated[
@@ -202,7 +203,7 @@ def run_policies(
     Policies: fifo, in-place, linecutting and index by default.
     """
     with usage_errors():
-        source = TraceSource(time=time, unit=time_unit, key=key)
+        source = {"time": time, "unit": time_unit, "key": key}
         workload = _workload(keys, trace, arrivals, source, updates)
         names = policy_names(policies)
         run = PolicyRun(
@@ -270,28 +271,15 @@ def write_plot(report: PolicyReport, path: Path | None) -> None:
     save(figure, path)
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSource:
-    """The names of a trace's columns, and the unit of its times."""
-
-    time: str = "time"
-    unit: str = "s"
-    key: str = "key"
-
-    def read(self, path: Path) -> TraceFile:
-        """Read a trace."""
-        return read_trace(path, time=self.time, unit=self.unit, key=self.key)
-
-
 def _workload(
     keys: str | None,
     trace: Path | None,
     arrivals: str | None,
-    source: TraceSource,
+    source: Mapping[str, str],
     updates: int | None,
 ) -> Workload:
     if trace is None:
-        if source != TraceSource():
+        if source != TRACE_DEFAULTS:
             raise OptionError(
                 "--trace", None, "a trace, since --time, --time-unit or --key is given"
             )
@@ -304,7 +292,7 @@ def _workload(
         raise OptionError(
             "--arrivals", arrivals, "no --arrivals together with --trace, which has its own"
         )
-    return replay(source.read(trace), updates=updates)
+    return replay(read_trace(trace, **source), updates=updates)
 
 
 def _setting(

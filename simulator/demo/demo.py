@@ -8,14 +8,18 @@ state now and then.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from upstream import Clock, QueueStatistics, Stream, StreamQueue, Update, make_queue
-from upstream.staleness import AgainstBound, against_bound, observed_seconds
+from upstream.staleness import observed_seconds
 
-from .zipf_feed import ZipfFeed
+from ..model.measures import Staleness
+from ..workloads.sources import Poisson
+from ..workloads.workload import zipf
 
 SHOWN_POLICIES: Final = ("append", "adaptive", "fifo", "in-place", "linecutting", "index")
 UPDATES_PER_SECOND: Final = 2_000.0
@@ -37,32 +41,40 @@ class DemoSettings:
         return self.load / self.updates_per_second
 
 
+class Arrival(NamedTuple):
+    """One update of the feed."""
+
+    due_seconds: float
+    """When it arrives, counted from the start of the feed."""
+    key: str
+    value: int
+    """How many updates came before it."""
+
+
+def zipf_feed(settings: DemoSettings) -> Iterator[Arrival]:
+    """Yield updates whose keys follow Zipf's law, without end; the same for the same settings.
+
+    Arrivals are memoryless. `key-1` is the busiest; the numbers have equal lengths.
+    """
+    digits = len(str(settings.keys))
+    names = [f"key-{rank:0{digits}}" for rank in range(1, settings.keys + 1)]
+    arrivals = Poisson(zipf(settings.keys, settings.theta)).arrivals
+    value = 0
+    for times, ranks in arrivals(np.random.default_rng(settings.seed)):
+        dues = times / settings.updates_per_second
+        for due, rank in zip(dues.tolist(), ranks.tolist(), strict=True):
+            yield Arrival(due, names[rank], value)
+            value += 1
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
     """The measurements of one queue so far; staleness is in seconds, averaged since the start."""
 
     policy: str
-    queue_staleness: float
-    application_staleness: float
-    queue_lower_bound: float | None
-    """The lower bound expected under memoryless arrivals; None while it is not known."""
-    application_lower_bound: float | None
-    worst_key: str | None
-    """The key with the largest queue staleness."""
-    worst_queue_staleness: float
-    observed: float
-    """For how many seconds staleness was measured."""
+    queue: Staleness
+    application: Staleness
     statistics: QueueStatistics
-
-    @property
-    def against_bound(self) -> AgainstBound:
-        """How the queue staleness compares with its bound."""
-        return against_bound(self.queue_staleness, self.queue_lower_bound, observed=self.observed)
-
-    @property
-    def times_the_bound(self) -> float | None:
-        """The queue staleness over its bound; None if that is zero, unknown or too early."""
-        return self.against_bound.times
 
     @property
     def skipped(self) -> int:
@@ -94,7 +106,7 @@ class Demo:
     ...     clock.set(demo.next_due())
     ...     demo.catch_up()
     >>> report = demo.report()
-    >>> report.of("index").queue_staleness < report.of("append").queue_staleness
+    >>> report.of("index").queue.mean < report.of("append").queue.mean
     True
     """
 
@@ -102,14 +114,7 @@ class Demo:
 
     def __init__(self, settings: DemoSettings, clock: Clock) -> None:
         self._clock = clock
-        self._feed = iter(
-            ZipfFeed(
-                keys=settings.keys,
-                theta=settings.theta,
-                updates_per_second=settings.updates_per_second,
-                seed=settings.seed,
-            )
-        )
+        self._feed = zipf_feed(settings)
         self._arrival = next(self._feed)
         self._stream = Stream(clock=clock)
         self._consumers: dict[str, Consumer] = {}
@@ -165,17 +170,13 @@ class Demo:
 
 def _report_on(policy: str, queue: StreamQueue) -> PolicyReport:
     rows = queue.key_staleness()
+    observed = observed_seconds(rows)
     by_key = {row.key: row.queue_staleness for row in rows}
-    worst_key = max(by_key, key=lambda key: by_key[key], default=None)
+    of_application = {row.key: row.application_staleness for row in rows}
     return PolicyReport(
         policy=policy,
-        queue_staleness=queue.queue_staleness(),
-        application_staleness=queue.application_staleness(),
-        queue_lower_bound=queue.lower_bound("queue"),
-        application_lower_bound=queue.lower_bound("application"),
-        worst_key=None if worst_key is None else str(worst_key),
-        worst_queue_staleness=0.0 if worst_key is None else by_key[worst_key],
-        observed=observed_seconds(rows),
+        queue=Staleness(by_key, queue.lower_bound("queue"), observed),
+        application=Staleness(of_application, queue.lower_bound("application"), observed),
         statistics=queue.statistics(),
     )
 

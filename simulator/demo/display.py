@@ -128,9 +128,9 @@ def _table(report: DemoReport, *, is_wide: bool, is_ascii: bool) -> Table:
             no_wrap=True,
             overflow="crop" if is_ascii else "ellipsis",
         )
-    least = min(policy.queue_staleness for policy in report.policies)
+    least = min(policy.queue.mean for policy in report.policies)
     for policy in report.policies:
-        share = policy.queue_staleness / (BAR_SCALE * least) if least else 0.0
+        share = policy.queue.mean / (BAR_SCALE * least) if least else 0.0
         bar = _bar(share, width=20 if is_wide else 7, is_ascii=is_ascii)
         table.add_row(*_cells(policy, is_wide=is_wide), bar)
     return table
@@ -139,13 +139,13 @@ def _table(report: DemoReport, *, is_wide: bool, is_ascii: bool) -> Table:
 def _cells(report: PolicyReport, *, is_wide: bool) -> list[Text]:
     counted = report.statistics
     worst = "-"
-    if report.worst_key is not None:
-        worst = f"{report.worst_key} {duration(report.worst_queue_staleness):>7}"
+    if report.queue.worst_key is not None:
+        worst = f"{report.queue.worst_key} {duration(report.queue.worst):>7}"
     cells = [
         Text(report.policy, style="bold cyan" if report.policy == BEST_POLICY else ""),
-        Text(duration(report.queue_staleness)),
-        Text(duration(report.application_staleness)),
-        Text(ratio(report.against_bound)),
+        Text(duration(report.queue.mean)),
+        Text(duration(report.application.mean)),
+        Text(ratio(report.queue.against_bound)),
         Text(worst),
     ]
     counters = {
@@ -170,7 +170,7 @@ def _bar(share: float, *, width: int, is_ascii: bool) -> Group | Text:
 def plain_line(report: DemoReport) -> str:
     """Return the state in one line: the mean queue staleness of each policy."""
     policies = ", ".join(
-        f"{policy.policy} {duration(policy.queue_staleness)}" for policy in report.policies
+        f"{policy.policy} {duration(policy.queue.mean)}" for policy in report.policies
     )
     return f"{report.elapsed:5.1f} s: {policies}"
 
@@ -185,13 +185,14 @@ def plain_table(report: DemoReport) -> list[str]:
         ),
     ]
     for policy in report.policies:
-        worst = f"{policy.worst_key or '-'} {duration(policy.worst_queue_staleness)}"
+        key = "-" if policy.queue.worst_key is None else policy.queue.worst_key
+        worst = f"{key} {duration(policy.queue.worst)}"
         lines.append(
             form.format(
                 policy.policy,
-                duration(policy.queue_staleness),
-                duration(policy.application_staleness),
-                ratio(policy.against_bound),
+                duration(policy.queue.mean),
+                duration(policy.application.mean),
+                ratio(policy.queue.against_bound),
                 worst,
                 f"{policy.statistics.waiting:,}",
                 f"{policy.statistics.delivered:,}",
@@ -205,16 +206,16 @@ def summary(report: DemoReport, *, is_stopped: bool) -> str:
     append, best = report.of("append"), report.of(BEST_POLICY)
     in_place = report.of("in-place")
     over_bound = ""
-    if best.times_the_bound is not None:
-        times = ratio(best.against_bound)
+    if best.queue.times_the_bound is not None:
+        times = ratio(best.queue.against_bound)
         over_bound = f", {times} times the lower bound expected under memoryless arrivals"
     stopped = "Stopped after" if is_stopped else "After"
     return (
         f"{stopped} {report.elapsed:.1f} s and {report.arrived:,} updates, the append queue has "
         f"{append.statistics.waiting:,} updates waiting and a mean queue staleness of "
-        f"{duration(append.queue_staleness)}. An update queue that serves its keys in place has "
-        f"{duration(in_place.queue_staleness)}, and one that serves them by the staleness index "
-        f"has {duration(best.queue_staleness)}{over_bound}. {_accounting(report)} "
+        f"{duration(append.queue.mean)}. An update queue that serves its keys in place has "
+        f"{duration(in_place.queue.mean)}, and one that serves them by the staleness index "
+        f"has {duration(best.queue.mean)}{over_bound}. {_accounting(report)} "
         "README.md shows such a queue in ten lines of Python. "
         "`python -m simulator demo --help` lists the options of the demo."
     )
@@ -241,13 +242,13 @@ def as_json(
 
 def _policy_as_json(report: PolicyReport) -> Json:
     return {
-        "queue_staleness_seconds": report.queue_staleness,
-        "application_staleness_seconds": report.application_staleness,
-        "queue_lower_bound_seconds_memoryless": report.queue_lower_bound,
-        "application_lower_bound_seconds_memoryless": report.application_lower_bound,
-        "queue_staleness_times_the_bound_memoryless": report.times_the_bound,
-        "is_warming_up": report.against_bound.is_warming_up,
-        "worst_key": report.worst_key,
-        "worst_queue_staleness_seconds": report.worst_queue_staleness,
+        "queue_staleness_seconds": report.queue.mean,
+        "application_staleness_seconds": report.application.mean,
+        "queue_lower_bound_seconds_memoryless": report.queue.lower_bound,
+        "application_lower_bound_seconds_memoryless": report.application.lower_bound,
+        "queue_staleness_times_the_bound_memoryless": report.queue.times_the_bound,
+        "is_warming_up": report.queue.against_bound.is_warming_up,
+        "worst_key": report.queue.worst_key,
+        "worst_queue_staleness_seconds": report.queue.worst,
         "statistics": asdict(report.statistics),
     }

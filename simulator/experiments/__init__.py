@@ -1,1 +1,1 @@
-"""Experiments: one module for each figure of the report, and some of our own."""
+"""Experiments: the figures of the report, and some of our own."""

@@ -19,11 +19,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..model.policy_run import PolicyRun
-from ..workloads.bursts import Bursts
-from ..workloads.key_rates import two_classes
-from ..workloads.sources import Poisson
-from ..workloads.workload import Workload
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from ..workloads.sources import Bursts, Poisson
+from ..workloads.workload import Workload, two_classes
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,13 +54,7 @@ def points(scale: Scale) -> list[Point]:
     arrivals = ("at once", "no bursts") if scale.is_quick else ARRIVALS
     ratios = RATIOS[:1] if scale.is_quick else RATIOS
     slow_keys = (10, 50, 90) if scale.is_quick else SLOW_KEYS
-    return [
-        {"arrivals": kind, "load": load, "ratio": ratio, "slow_keys": slow}
-        for kind in arrivals
-        for load in LOADS
-        for ratio in ratios
-        for slow in slow_keys
-    ]
+    return grid(arrivals=arrivals, load=LOADS, ratio=ratios, slow_keys=slow_keys)
 
 
 def measure(point: Point, scale: Scale) -> Table:

@@ -22,10 +22,9 @@ from upstream.statistics import DEFAULT_FORGETTING
 
 from ..model.measures import Measures
 from ..model.simulation import Simulation
-from ..workloads.key_rates import zipf
 from ..workloads.sources import ChangingRates
-from ..workloads.workload import Floats
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from ..workloads.workload import Floats, zipf
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +51,7 @@ def points(scale: Scale) -> list[Point]:
     """Return every load and period; if quick, one load, and periods in scale with the updates."""
     if scale.is_quick:
         return [{"load": 5, "period": period // QUICK_SHARE} for period in PERIODS[2:]]
-    return [{"load": load, "period": period} for load in LOADS for period in PERIODS]
+    return grid(load=LOADS, period=PERIODS)
 
 
 def measure(point: Point, scale: Scale) -> Table:
@@ -91,7 +90,7 @@ def measure(point: Point, scale: Scale) -> Table:
 
 def _deals(count: int, seed: int) -> list[Floats]:
     random = np.random.default_rng([seed, 3])
-    return [random.permutation(zipf(KEYS, THETA).shares) for _ in range(count)]
+    return [random.permutation(zipf(KEYS, THETA)) for _ in range(count)]
 
 
 def draw(table: Table, figure: Figure) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -76,6 +77,15 @@ class Experiment:
     def table(self, scale: Scale) -> list[Row]:
         """Measure all points here and now."""
         return [row for point in self.points(scale) for row in self.measure(point, scale)]
+
+
+def grid(**parameters: Iterable[Cell]) -> list[Point]:
+    """Return a point for each combination of the parameters' values.
+
+    >>> grid(load=(2, 5), ratio=(10,))
+    [{'load': 2, 'ratio': 10}, {'load': 5, 'ratio': 10}]
+    """
+    return [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
 
 
 def number(row: Row, column: str) -> float:

@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Final
 
 from upstream import WindowSpecification
 
-from ..workloads.key_rates import uniform, zipf
 from ..workloads.sources import FixedInterval, RoundRobin
-from ..workloads.workload import Workload
+from ..workloads.workload import Workload, uniform, zipf
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 from .window_runs import BUFFERS, WindowRun
 

@@ -47,8 +47,8 @@ from upstream.events import EventKind
 from ..model.event_log import EventLog
 from ..model.policy_run import PolicyRun
 from ..model.staleness_lines import Segment, corners, staleness_lines
-from ..workloads.key_rates import uniform
 from ..workloads.sources import Poisson
+from ..workloads.workload import uniform
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

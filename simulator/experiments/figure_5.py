@@ -40,10 +40,9 @@ from upstream import single_key_application_staleness, single_key_queue_stalenes
 
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import KeyShares, uniform
 from ..workloads.sources import FixedInterval, Poisson
-from ..workloads.workload import Workload
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from ..workloads.workload import Floats, Workload, uniform
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
 LOADS: Final = (0.2, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0, 15.0, 20.0)
 QUICK_LOADS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-ARRIVALS: Final[dict[str, Callable[[KeyShares], Workload]]] = {
+ARRIVALS: Final[dict[str, Callable[[Floats], Workload]]] = {
     "memoryless": Poisson,
     "ticks": FixedInterval,
 }
@@ -78,7 +77,7 @@ class Growth:
 def points(scale: Scale) -> list[Point]:
     """Return every load with either kind of arrivals."""
     loads = QUICK_LOADS if scale.is_quick else LOADS
-    return [{"arrivals": arrivals, "load": load} for arrivals in ARRIVALS for load in loads]
+    return grid(arrivals=ARRIVALS, load=loads)
 
 
 def run(keys: int, point: Point, scale: Scale) -> Measures:

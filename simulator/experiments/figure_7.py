@@ -36,10 +36,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import KeyShares, uniform
 from ..workloads.sources import FixedInterval, Poisson
-from ..workloads.workload import Workload
-from .experiment import Cell, Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from ..workloads.workload import Floats, Workload, uniform
+from .experiment import (
+    Cell,
+    Experiment,
+    Point,
+    Row,
+    Scale,
+    Table,
+    Verdict,
+    column,
+    grid,
+    number,
+    where,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +60,7 @@ LOADS: Final = (0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 7, 10)
 QUICK_LOADS: Final = (0.75, 2, 5)
 REPORTED_LOAD: Final = 5
 """The load that the report names in section 5.3, and at which the verdict gives figures."""
-ARRIVALS: Final[dict[str, Callable[[KeyShares], Workload]]] = {
+ARRIVALS: Final[dict[str, Callable[[Floats], Workload]]] = {
     "at each tick": FixedInterval,
     "memoryless": Poisson,
 }
@@ -82,7 +93,7 @@ QUEUES: Final = (APPEND, *SHEDDING, FIFO, IN_PLACE)
 def points(scale: Scale) -> list[Point]:
     """Return every way of arriving with every load."""
     loads = QUICK_LOADS if scale.is_quick else LOADS
-    return [{"arrivals": arrivals, "load": load} for arrivals in ARRIVALS for load in loads]
+    return grid(arrivals=ARRIVALS, load=loads)
 
 
 def measure(point: Point, scale: Scale, *, keys: int) -> list[Row]:

@@ -30,9 +30,8 @@ from upstream import AppendQueue, ManualClock, staleness_lower_bound
 from upstream.workloads.trading_day import SHAPES
 
 from ..model.policy_run import PolicyRun
-from ..workloads.recorded import replay
+from ..workloads.recorded import replay, trading_day
 from ..workloads.trace_file import TraceFile
-from ..workloads.trading_day import trading_day
 from .experiment import Cell, Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import two_classes
 from ..workloads.sources import FixedInterval
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from ..workloads.workload import two_classes
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,12 +35,7 @@ def points(scale: Scale) -> list[Point]:
     """Return every number of slow updaters, ratio and load; fewer of the latter if quick."""
     loads = (REPORTED_LOAD,) if scale.is_quick else LOADS
     ratios = (10, 100) if scale.is_quick else RATIOS
-    return [
-        {"load": load, "ratio": ratio, "slow_updaters": slow}
-        for load in loads
-        for ratio in ratios
-        for slow in range(KEYS + 1)
-    ]
+    return grid(load=loads, ratio=ratios, slow_updaters=range(KEYS + 1))
 
 
 def measure(point: Point, scale: Scale) -> Table:

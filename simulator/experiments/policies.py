@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Final
 from upstream import POLICIES
 
 from ..model.policy_run import PolicyRun
-from ..workloads.key_rates import zipf
 from ..workloads.sources import Poisson
+from ..workloads.workload import zipf
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from upstream import make_queue
 from ..model.policy_run import PolicyRun
 from ..model.simulation import Simulation
 from ..model.subscriber import Subscriber
-from ..workloads.key_rates import zipf
 from ..workloads.sources import Poisson
+from ..workloads.workload import zipf
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

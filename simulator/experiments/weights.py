@@ -28,10 +28,9 @@ from upstream import (
 
 from ..model.measures import Measures, Staleness
 from ..model.simulation import Simulation
-from ..workloads.key_rates import zipf
 from ..workloads.sources import Poisson
-from ..workloads.workload import Floats, KnownFromStart
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from ..workloads.workload import Floats, KnownFromStart, zipf
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, grid, number, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,18 +56,13 @@ def points(scale: Scale) -> list[Point]:
     """Return every load, choice of heavy keys and spread of the weights; fewer if quick."""
     loads = (MAIN_LOAD,) if scale.is_quick else LOADS
     spreads = (1, 10, 100) if scale.is_quick else SPREADS
-    return [
-        {"load": load, "heavy": heavy, "spread": spread}
-        for load in loads
-        for heavy in HEAVY
-        for spread in spreads
-    ]
+    return grid(load=loads, heavy=HEAVY, spread=spreads)
 
 
 def measure(point: Point, scale: Scale) -> Table:
     """Run all policies on the same arrivals."""
     weights = _weights(point)
-    rates = zipf(KEYS, THETA).shares
+    rates = zipf(KEYS, THETA)
     bounds = {
         of: staleness_lower_bound(rates, float(point["load"]), of=of, weights=weights)
         / float(weights.mean())

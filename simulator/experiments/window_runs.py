@@ -22,9 +22,8 @@ from upstream import (
 
 from ..model.measures import Measures
 from ..model.simulation import Simulation
-from ..workloads.key_rates import uniform
 from ..workloads.sources import RoundRobin
-from ..workloads.workload import Workload
+from ..workloads.workload import Workload, uniform
 
 BUFFERS: Final[dict[str, type[WindowBuffer]]] = {
     "lazy": LazyWindowBuffer,

@@ -51,7 +51,7 @@ class PolicyRun:
 
         `sink` takes every event, if it is given.
 
-        >>> from simulator.workloads.key_rates import uniform
+        >>> from simulator.workloads.workload import uniform
         >>> from simulator.workloads.sources import FixedInterval
         >>> one_key = FixedInterval(uniform(1))
         >>> run = PolicyRun(policy="in-place", workload=one_key, cost=3.0, updates=3_000)

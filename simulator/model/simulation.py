@@ -27,8 +27,14 @@ from ..errors import OptionError
 from ..kernel.event_loop import EventLoop, PlainLoop, Process, SimPyLoop, SimulationClock
 from ..workloads.workload import KnownFromStart, Workload
 from .measures import Mark, Measures, Spread, Staleness, mean_since
-from .processing_costs import COST_DISTRIBUTIONS, Costs, check_cost
-from .subscriber import AnySubscriber, Subscriber, WindowSubscriber
+from .subscriber import (
+    COST_DISTRIBUTIONS,
+    AnySubscriber,
+    Costs,
+    Subscriber,
+    WindowSubscriber,
+    check_cost,
+)
 
 LOOPS: Final[dict[str, Callable[[], EventLoop]]] = {"simpy": SimPyLoop, "plain": PlainLoop}
 """The event loops by name."""
@@ -46,26 +52,21 @@ class Enqueue(Protocol):
         ...
 
 
-class KeyTimes:
-    """Enqueues each update of a key at a source time of its own: 0, 1, 2, and so on."""
+def with_key_times(enqueue: Enqueue) -> Callable[[Key, object], object]:
+    """Return a function that enqueues the updates of a key at source times 0, 1, 2, and so on."""
+    times: Counter[Key] = Counter()
 
-    __slots__ = ("_enqueue", "_times")
+    def enqueue_next(key: Key, value: object) -> object:
+        times[key] += 1
+        return enqueue(key, value, float(times[key] - 1))
 
-    def __init__(self, enqueue: Enqueue) -> None:
-        self._enqueue = enqueue
-        self._times: Counter[Key] = Counter()
-
-    def __call__(self, key: Key, value: object) -> object:
-        """Enqueue one update."""
-        time = self._times[key]
-        self._times[key] += 1
-        return self._enqueue(key, value, float(time))
+    return enqueue_next
 
 
 class Simulation:
     """A workload on an event loop: add subscribers, run it, and read their measurements.
 
-    >>> from simulator.workloads.key_rates import zipf
+    >>> from simulator.workloads.workload import zipf
     >>> from simulator.workloads.sources import Poisson
     >>> from upstream import make_queue
     >>> simulation = Simulation(Poisson(zipf(100, 0.9)), seed=1)
@@ -245,7 +246,7 @@ class Simulation:
             return
         assert self._subscribers, "no subscribers to feed"
         enqueue = self._input()
-        self._enqueue = KeyTimes(enqueue) if self._has_key_times else enqueue
+        self._enqueue = with_key_times(enqueue) if self._has_key_times else enqueue
         for subscriber in self._subscribers:
             self._lengths[subscriber] = []
             for _ in range(subscriber.servers):

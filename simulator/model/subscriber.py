@@ -1,21 +1,62 @@
 """A subscriber: a queue, the servers that take from it, and what is noted while they do.
 
 The application has a result as soon as a server has finished it. The update that a server has taken
-is in process until then; processing is never interrupted.
+is in process until then; processing is never interrupted. How long a server needs for an update is
+a fixed time, or a random one with a given mean.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any, Final
+
+import numpy as np
 
 from upstream import Aggregate, Key, StreamQueue, WindowedQueue, WindowResult, WindowTuple
 from upstream.events import EventKind, EventSink
 
 from ..errors import OptionError
 from ..kernel.event_loop import Bell, EventLoop, Process
+from ..workloads.workload import rounded_up
 from .event_log import EventLog
-from .processing_costs import Costs
+
+_DRAWN_AT_ONCE: Final = 1024
+
+Costs = Iterator[float]
+"""Endless costs, one for each update that is served."""
+
+
+def fixed(mean: float, _: np.random.Generator) -> Costs:
+    """Return the same cost every time, rounded up so that it adds up exactly."""
+    return repeat(rounded_up(mean))
+
+
+def exponential(mean: float, random: np.random.Generator) -> Costs:
+    """Draw costs that are memoryless."""
+    while True:
+        yield from random.exponential(mean, _DRAWN_AT_ONCE).tolist()
+
+
+def uniform(mean: float, random: np.random.Generator) -> Costs:
+    """Draw costs from 0 to twice the mean."""
+    while True:
+        yield from random.uniform(0.0, 2.0 * mean, _DRAWN_AT_ONCE).tolist()
+
+
+COST_DISTRIBUTIONS: Final[dict[str, Callable[[float, np.random.Generator], Costs]]] = {
+    "fixed": fixed,
+    "exponential": exponential,
+    "uniform": uniform,
+}
+"""The distributions by name."""
+
+
+def check_cost(cost: float, option: str = "cost") -> None:
+    """Raise OptionError if a mean cost is not a finite number above 0."""
+    if not (np.isfinite(cost) and cost > 0):
+        raise OptionError(option, cost, "a finite number above 0")
 
 
 class WindowTrace:
@@ -49,12 +90,11 @@ class WindowSubscriber:
         loop: EventLoop,
         *,
         costs: Costs,
-        aggregate: Aggregate | None = None,
         is_logged: bool = False,
     ) -> None:
         self.name = name
         self.queue = queue
-        self.aggregate = Aggregate("count") if aggregate is None else aggregate
+        self.aggregate = Aggregate("count")
         self.servers = 1
         self.log = None
         self.trace = WindowTrace() if is_logged else None

@@ -5,14 +5,12 @@ The keys and their shares are one word, the way in which they arrive another.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar
 
 from ..errors import OptionError
-from .bursts import Bursts
-from .key_rates import KeyShares, two_classes, uniform, zipf
-from .sources import Bernoulli, FixedInterval, Poisson, RoundRobin
-from .workload import Workload
+from .sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
+from .workload import Floats, Workload, two_classes, uniform, zipf
 
 KEYS_FORMS: Final = (
     "zipf:KEYS:THETA",
@@ -24,6 +22,10 @@ ARRIVALS_FORMS: Final = ("poisson", "fixed", "bernoulli[:TICK]", "bursts:KEYS[:S
 DEFAULT_ARRIVALS: Final = "poisson"
 _IN_TURN: Final = "round-robin"
 
+Made = TypeVar("Made")
+_Makers = Mapping[str, tuple[tuple[int, ...], Callable[[list[float]], Made]]]
+"""How many numbers may follow each name, and what makes something of them."""
+
 
 def make_workload(keys: str, arrivals: str | None = None) -> Workload:
     """Return the workload that two options name; OptionError for words that make no sense.
@@ -33,44 +35,38 @@ def make_workload(keys: str, arrivals: str | None = None) -> Workload:
     >>> len(make_workload("zipf:100:0.9").keys)
     100
     """
-    shares, is_in_turn = _shares(keys)
-    if is_in_turn:
+    name, shares = _made("--keys", keys, _SHARES, KEYS_FORMS)
+    if name == _IN_TURN:
         if arrivals not in (None, "fixed"):
             raise OptionError("--arrivals", arrivals, f"fixed, because --keys is {keys}")
         return RoundRobin(shares)
-    name, numbers = _words(DEFAULT_ARRIVALS if arrivals is None else arrivals)
-    makers: dict[str, Callable[[list[float]], Workload]] = {
-        "poisson": lambda _: Poisson(shares),
-        "fixed": lambda _: FixedInterval(shares),
-        "bernoulli": lambda given: Bernoulli(shares, tick=given[0] if given else 1.0),
-        "bursts": lambda given: Bursts(
-            shares, bursting=_whole(given[0]), spread=given[1] if len(given) > 1 else 0.0
+    makers: _Makers[Workload] = {
+        "poisson": ((0,), lambda _: Poisson(shares)),
+        "fixed": ((0,), lambda _: FixedInterval(shares)),
+        "bernoulli": ((0, 1), lambda given: Bernoulli(shares, tick=[*given, 1.0][0])),
+        "bursts": (
+            (1, 2),
+            lambda given: Bursts(shares, bursting=_whole(given[0]), spread=[*given, 0.0][1]),
         ),
     }
-    allowed = {"poisson": (0,), "fixed": (0,), "bernoulli": (0, 1), "bursts": (1, 2)}
-    if numbers is None or len(numbers) not in allowed.get(name, ()):
-        raise OptionError("--arrivals", arrivals, "one of " + ", ".join(ARRIVALS_FORMS))
-    try:
-        return makers[name](numbers)
-    except OptionError as error:
-        raise _within("--arrivals", arrivals, error) from error
+    words = DEFAULT_ARRIVALS if arrivals is None else arrivals
+    return _made("--arrivals", words, makers, ARRIVALS_FORMS)[1]
 
 
-def _shares(keys: str) -> tuple[KeyShares, bool]:
-    """Return the shares, and whether the keys come in turn."""
-    name, numbers = _words(keys)
-    makers: dict[str, tuple[int, Callable[[list[float]], KeyShares]]] = {
-        "zipf": (2, lambda given: zipf(_whole(given[0]), given[1])),
-        "uniform": (1, lambda given: uniform(_whole(given[0]))),
-        "two-class": (3, lambda given: two_classes(_whole(given[0]), _whole(given[1]), given[2])),
-        _IN_TURN: (1, lambda given: uniform(_whole(given[0]))),
-    }
-    if name not in makers or numbers is None or len(numbers) != makers[name][0]:
-        raise OptionError("--keys", keys, "one of " + ", ".join(KEYS_FORMS))
+def _made(
+    option: str, words: str, makers: _Makers[Made], forms: tuple[str, ...]
+) -> tuple[str, Made]:
+    """Return the name in an option, and what it makes of its numbers."""
+    name, numbers = _words(words)
+    counts, make = makers.get(name, ((), None))
+    if make is None or numbers is None or len(numbers) not in counts:
+        raise OptionError(option, words, "one of " + ", ".join(forms))
     try:
-        return makers[name][1](numbers), name == _IN_TURN
+        return name, make(numbers)
     except OptionError as error:
-        raise _within("--keys", keys, error) from error
+        raise OptionError(
+            f"{option} {words}: {error.option}", error.value, error.expected
+        ) from error
 
 
 def _words(option: str) -> tuple[str, list[float] | None]:
@@ -82,12 +78,15 @@ def _words(option: str) -> tuple[str, list[float] | None]:
         return name, None
 
 
-def _within(option: str, word: str | None, error: OptionError) -> OptionError:
-    """Return an error that says in which option the number is that makes no sense."""
-    return OptionError(f"{option} {word}: {error.option}", error.value, error.expected)
-
-
 def _whole(number: float) -> int:
     if not number.is_integer():
         raise OptionError("a number of keys", number, "a whole number")
     return int(number)
+
+
+_SHARES: Final[_Makers[Floats]] = {
+    "zipf": ((2,), lambda given: zipf(_whole(given[0]), given[1])),
+    "uniform": ((1,), lambda given: uniform(_whole(given[0]))),
+    "two-class": ((3,), lambda given: two_classes(_whole(given[0]), _whole(given[1]), given[2])),
+    _IN_TURN: ((1,), lambda given: uniform(_whole(given[0]))),
+}

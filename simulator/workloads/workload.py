@@ -1,7 +1,9 @@
 """What a workload is: keys, their mean rates, and arrivals in order of time, drawn from a seed.
 
 The unit of time is the mean time between two arrivals, so that the cost of an update is the load: a
-server of cost 5 keeps up with a fifth of what arrives.
+server of cost 5 keeps up with a fifth of what arrives. Keys are numbers, unless they are recorded.
+Their shares of the updates add up to 1. The busiest key comes first, so that a plot over keys needs
+no sorting.
 
 Times of fixed intervals and costs have to add up exactly. No float is 1.2. After five additions of
 it, a server that is always busy is done just before the arrival at 6 or together with it, depending
@@ -22,6 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from upstream import Key
+from upstream.workloads.key_shares import even_shares, two_class_shares, zipf_shares
+
+from ..errors import parameters_as_options
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -90,28 +95,43 @@ def rounded_down(interval: float) -> float:
 class KnownFromStart:
     """Let each key of a workload arrive once at time 0, in order, and then the workload."""
 
-    __slots__ = ("_workload",)
+    __slots__ = ("_workload", "is_memoryless", "keys", "rates")
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
-
-    @property
-    def keys(self) -> Sequence[Key]:
-        """All keys that may arrive."""
-        return self._workload.keys
-
-    @property
-    def rates(self) -> Floats:
+        self.keys = workload.keys
+        self.rates = workload.rates
         """The mean update rate of each key, without its first update."""
-        return self._workload.rates
-
-    @property
-    def is_memoryless(self) -> bool:
+        self.is_memoryless = workload.is_memoryless
         """Whether the arrivals after the first ones are."""
-        return self._workload.is_memoryless
 
     def arrivals(self, random: np.random.Generator) -> Iterator[Arrivals]:
         """Return one arrival of each key, then draw those of the workload."""
         keys = len(self.keys)
         yield Arrivals(np.zeros(keys), np.arange(keys))
         yield from self._workload.arrivals(random)
+
+
+@parameters_as_options()
+def uniform(keys: int) -> Floats:
+    """Return equal shares; OptionError unless this many keys can be made."""
+    return even_shares(keys)
+
+
+@parameters_as_options()
+def zipf(keys: int, theta: float) -> Floats:
+    """Return shares by Zipf's law; OptionError for parameters that make no sense.
+
+    >>> zipf(3, 1.0).round(3).tolist()
+    [0.545, 0.273, 0.182]
+    """
+    return zipf_shares(keys, theta)
+
+
+@parameters_as_options()
+def two_classes(keys: int, slow: int, ratio: float) -> Floats:
+    """Return two classes of equal keys: the last `slow` update `ratio` times less than the others.
+
+    OptionError for parameters that make no sense.
+    """
+    return two_class_shares(keys, slow, ratio)

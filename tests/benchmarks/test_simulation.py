@@ -13,8 +13,8 @@ import pytest
 
 from simulator.model.measures import Measures
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import zipf
 from tests.benchmarks.measure import Table, timed
 
 pytestmark = pytest.mark.benchmark

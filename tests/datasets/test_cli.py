@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import typer.main
 from typer.testing import CliRunner
 
 from datasets.cli import app
+
+from .commands.command_line import FAILED, assert_refused, invoke
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = typer.main.get_group(app).commands
@@ -35,3 +38,15 @@ def test_help_is_shown_without_spark_and_what_it_needs() -> None:
     )
     assert run.returncode == 0, run.stderr
     assert "--xways" in run.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_without_spark_says_how_to_install_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.csv").write_text("time,key\n1,a\n")
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    given = [str(tmp_path / "x.csv")] if name in ("taq", "profile", "summarize") else []
+    result = invoke(name, *given, "--out", tmp_path / "out")
+    assert_refused(result, "this job needs pyspark.sql, which is not installed", status=FAILED)
+    assert not (tmp_path / "out").exists()

@@ -29,7 +29,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_an_error_comes_out_of_another_process_as_it_went_in(error: UpStreamError) -> None:
+def test_an_error_survives_pickling(error: UpStreamError) -> None:
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
     assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
@@ -47,6 +47,6 @@ def test_each_message_is_one_line_that_says_what_it_is_about() -> None:
     assert all("\n" not in str(error) for error in ERRORS)
 
 
-def test_an_existing_folder_is_an_existing_file_to_who_knows_python_only() -> None:
+def test_a_folder_exists_error_is_a_file_exists_error() -> None:
     with pytest.raises(FileExistsError, match="already exists"):
         raise FolderExistsError(Path("day"))

@@ -56,13 +56,13 @@ def test_it_is_compared_with_the_runner_up_in_each_quarter(overloaded: Advice) -
     assert any(won in sentence for sentence in overloaded.sentences())
 
 
-def test_an_overloaded_consumer_is_told_so_and_not_sent_to_append(overloaded: Advice) -> None:
+def test_advice_reports_an_overload_and_does_not_recommend_append(overloaded: Advice) -> None:
     said = " ".join(overloaded.sentences())
     assert "overloaded" in said
     assert "An append queue" not in said
 
 
-def test_a_consumer_that_keeps_up_is_told_so_and_that_append_would_do() -> None:
+def test_advice_reports_spare_capacity_and_that_append_is_enough() -> None:
     advice = advise(a_trace(), cost_seconds=0.001, policies=POLICIES)
     said = " ".join(advice.sentences())
     assert "keeps up" in said
@@ -113,7 +113,7 @@ def test_a_short_trace_is_not_cut_into_quarters() -> None:
 
 
 @pytest.mark.parametrize("cost", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_cost_that_is_none_is_refused(cost: float) -> None:
+def test_an_invalid_cost_is_refused(cost: float) -> None:
     with pytest.raises(OptionError, match="--cost"):
         advise(a_trace(), cost_seconds=cost)
 
@@ -123,7 +123,7 @@ def test_no_policies_are_refused() -> None:
         advise(a_trace(), cost_seconds=1.0, policies=[])
 
 
-def test_progress_is_told_for_each_policy() -> None:
+def test_progress_is_reported_for_each_policy() -> None:
     heard: dict[str, list[float]] = {}
     advise(
         a_trace(),

@@ -11,14 +11,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from simulator.model.policy_run import PolicyRun
 from simulator.model.simulation import Simulation
 from simulator.model.subscriber import AnySubscriber
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import FixedInterval, Poisson
-from simulator.workloads.workload import Workload
+from simulator.workloads.workload import Workload, zipf
 from upstream import (
     POLICIES,
     AppendWindowQueue,
@@ -34,10 +32,10 @@ from upstream import (
     make_queue,
 )
 
-from .logged_run import WORKLOADS, logged_run, recorded
+from .logged_run import WORKLOADS, Load, logged_run, run_at, short_runs
 from .pairwise import pairwise
 
-LOADS = {
+LOADS: dict[str, Load] = {
     "load 0.5": (0.5, 1, "fixed"),
     "load 1": (1.0, 1, "fixed"),
     "load 1.2, exponential": (1.2, 1, "exponential"),
@@ -45,7 +43,6 @@ LOADS = {
     "3 servers, load 2/3": (2.0, 3, "fixed"),
     "3 servers, load 4, exponential": (12.0, 3, "exponential"),
 }
-"""The cost of an update, the servers, and how costs are distributed."""
 
 
 def assert_same_on_both(run: PolicyRun) -> None:
@@ -58,41 +55,12 @@ def assert_same_on_both(run: PolicyRun) -> None:
 
 @pytest.mark.parametrize(("policy", "workload", "load"), pairwise(POLICIES, WORKLOADS, LOADS))
 def test_both_loops_log_the_same_events(policy: str, workload: str, load: str) -> None:
-    cost, servers, distribution = LOADS[load]
-    assert_same_on_both(
-        PolicyRun(
-            policy=policy,
-            workload=WORKLOADS[workload],
-            cost=cost,
-            cost_distribution=distribution,
-            servers=servers,
-            updates=600,
-            capacity=20,
-            is_logged=True,
-        )
-    )
+    assert_same_on_both(run_at(LOADS[load], policy, workload, updates=600, capacity=20))
 
 
-@given(
-    policy=st.sampled_from(POLICIES),
-    arrivals=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40),
-    cost=st.sampled_from([0.5, 1.0, 1.1, 2.0, 3.0]),
-    servers=st.integers(1, 3),
-)
-def test_both_loops_log_the_same_events_of_any_arrivals(
-    policy: str, arrivals: list[tuple[int, int]], cost: float, servers: int
-) -> None:
-    assert_same_on_both(
-        PolicyRun(
-            policy=policy,
-            workload=recorded(arrivals, keys=4),
-            cost=cost,
-            servers=servers,
-            updates=len(arrivals),
-            capacity=3,
-            is_logged=True,
-        )
-    )
+@given(short_runs(POLICIES, lambda _: 3))
+def test_both_loops_log_the_same_events_of_any_arrivals(run: PolicyRun) -> None:
+    assert_same_on_both(run)
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ import pytest
 
 from simulator.model.measures import Measures
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import uniform
 from simulator.workloads.sources import FixedInterval, Poisson
+from simulator.workloads.workload import uniform
 from upstream import SCHEDULERS, single_key_application_staleness, single_key_queue_staleness
 
 pytestmark = pytest.mark.slow
@@ -87,7 +87,7 @@ def test_one_key_at_a_fixed_interval_waits_as_computed_by_hand(
 @cache
 def saturated(keys: int, load: float) -> Measures:
     """Run so long that every key is served 60 times, but for the highest load, or more often."""
-    updates = max(100_000, int(min(60.0, 15_000 / load) * keys * load))
+    updates = max(100_000, int(min(60.0, 7_500 / load) * keys * load))
     workload = Poisson(uniform(keys))
     run = PolicyRun(policy="in-place", workload=workload, cost=load, updates=updates, warm_up=0.2)
     return run.measure()

@@ -15,8 +15,8 @@ from functools import cache
 import pytest
 
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import uniform, zipf
 
 from .logged_run import logged_run
 
@@ -106,7 +106,7 @@ def test_with_equal_rates_the_index_serves_exactly_as_in_place(
     assert index.measures.application == in_place.measures.application
 
 
-def test_with_unequal_rates_it_does_not() -> None:
+def test_with_unequal_rates_the_index_serves_differently() -> None:
     """So the logs above are the same for that reason, and not whatever happens."""
     index, in_place = (
         logged_run(

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from simulator.model.measures import Measures
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import mean_staleness, staleness_lines
 from upstream import SCHEDULERS
 
-from .logged_run import WORKLOADS, LoggedRun, logged_run, recorded
+from .logged_run import WORKLOADS, Load, LoggedRun, logged_run, run_at, short_runs
 from .pairwise import pairwise
 
 POLICIES = ["append", "adaptive", *SCHEDULERS]
 """Those that shed nothing: of what was shed, the log does not tell."""
 
-LOADS = {
+LOADS: dict[str, Load] = {
     "load 0.5": (0.5, 1, "fixed"),
     "load 1.1": (1.1, 1, "fixed"),
     "load 3, exponential": (3.0, 1, "exponential"),
@@ -30,7 +29,6 @@ LOADS = {
     "3 servers, load 2/3": (2.0, 3, "fixed"),
     "3 servers, load 4, exponential": (12.0, 3, "exponential"),
 }
-"""The cost of an update, the servers, and how costs are distributed."""
 
 
 def assert_recomputed(run: LoggedRun) -> None:
@@ -52,42 +50,15 @@ def by_key(measures: Measures, of: str) -> dict[object, float]:
 def test_the_integrated_staleness_is_the_one_recomputed_from_the_log(
     policy: str, workload: str, load: str
 ) -> None:
-    cost, servers, distribution = LOADS[load]
-    run = logged_run(
-        PolicyRun(
-            policy=policy,
-            workload=WORKLOADS[workload],
-            cost=cost,
-            cost_distribution=distribution,
-            servers=servers,
-            updates=1_500,
-            capacity=40 if policy == "adaptive" else None,
-            is_logged=True,
-        )
-    )
+    capacity = 40 if policy == "adaptive" else None
+    run = logged_run(run_at(LOADS[load], policy, workload, updates=1_500, capacity=capacity))
     assert_recomputed(run)
     assert run.measures.application.mean > run.measures.queue.mean
     assert run.measures.application.mean > 0
 
 
-@given(
-    policy=st.sampled_from(POLICIES),
-    arrivals=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40),
-    cost=st.sampled_from([0.5, 1.0, 1.1, 2.0, 3.0]),
-    servers=st.integers(1, 3),
-)
-def test_it_is_so_for_any_arrivals(
-    policy: str, arrivals: list[tuple[int, int]], cost: float, servers: int
-) -> None:
-    run = PolicyRun(
-        policy=policy,
-        workload=recorded(arrivals, keys=4),
-        cost=cost,
-        servers=servers,
-        updates=len(arrivals),
-        capacity=2 if policy == "adaptive" else None,
-        is_logged=True,
-    )
+@given(short_runs(POLICIES, lambda policy: 2 if policy == "adaptive" else None))
+def test_the_recomputed_staleness_agrees_for_any_arrivals(run: PolicyRun) -> None:
     assert_recomputed(logged_run(run))
 
 

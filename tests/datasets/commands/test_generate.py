@@ -1,14 +1,14 @@
-"""`zipf`, `uniform`, `two-class` and `bursts`: what they write, and who can read it."""
+"""Generated streams: what the commands write, and refuse, and that other parts can read it."""
 
 from __future__ import annotations
 
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.generators.key_shares import TwoClassShares, ZipfShares
 from simulator.workloads.trace_file import read_trace
@@ -16,10 +16,7 @@ from upstream.client import Client
 
 from ...client.running_service import running_service
 from ..generators.chi_square import chi_square_p
-from .generating import USAGE_ERROR, bytes_of, data_files, generate, invoke, table_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from .command_line import FAILED, assert_refused, bytes_of, data_files, generate, invoke, table_of
 
 UPDATES = 120_000
 
@@ -86,9 +83,7 @@ def test_the_card_says_what_is_in_the_folder_and_how_to_make_it_again(
     assert bytes_of(tmp_path / "again") == bytes_of(zipf)
 
 
-def test_two_classes_come_at_a_fixed_interval_if_that_is_wanted(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_two_classes_may_come_at_a_fixed_interval(spark: SparkSession, tmp_path: Path) -> None:
     words = ("--keys", 50, "--slow-keys", 20, "--ratio", 8, "--updates", 20_000, "--rate", 4)
     out = generate(
         tmp_path / "x", "two-class", *words, "--arrivals", "fixed", "--start", -100, "--seed", 3
@@ -110,6 +105,23 @@ def test_bursts_are_of_the_keys_that_the_options_say(spark: SparkSession, tmp_pa
     for key in range(55, 59):
         assert times[keys == key].tolist() == pytest.approx(together, abs=0)
     assert not set(times[keys < 55]) & set(together)
+
+
+def test_the_day_is_as_the_options_say_and_can_be_replayed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    words = ("--symbols", 30, "--busiest", 200, "--shape", "lognormal", "--date", "2006-01-03")
+    out = generate(tmp_path / "day", "taq-like", *words, "--seed", 5)
+    card = json.loads((out / "_data_card.json").read_text())
+    skew = card["skew"]
+    assert (card["keys"], skew["busiest_updates"], skew["slowest_updates"]) == (30, 200, 1)
+    assert (card["seed"], card["parameters"]["date"]) == (5, "2006-01-03")
+    assert "lognormal" in card["title"]
+    trace = read_trace(out)
+    assert len(trace.keys) == 30
+    opens = 1_136_298_600  # 2006-01-03 09:30 in New York
+    assert opens <= trace.times[0] < trace.times[-1] <= opens + 6.5 * 3600
+    assert table_of(out).column_names == ["time", "key", "price", "size"]
 
 
 def test_json_is_one_object_and_nothing_else(spark: SparkSession, tmp_path: Path) -> None:
@@ -140,23 +152,24 @@ def test_one_update_is_a_stream(spark: SparkSession, tmp_path: Path) -> None:
         ("two-class --ratio 0", "--ratio 0: expected a number above 0"),
         ("bursts --bursting 0", "--bursting 0: expected a number of keys, from 1 to 1,000"),
         ("bursts --spread 1e6", "--spread 1e+06: expected seconds from 0 to 5.03471"),
+        ("taq-like --symbols 1", "--symbols 1: expected a number from 2 to 160,000"),
+        ("taq-like --busiest 0", "--busiest 0: expected a number from 1"),
+        ("taq-like --shape flat", "--shape flat: expected power-law or lognormal"),
+        ("taq-like --date yesterday", "--date yesterday: expected a day such as 2006-01-17"),
         ("zipf --partitions 0", "Invalid value for '--partitions'"),
         ("zipf --keys many", "Invalid value for '--keys'"),
     ],
 )
-def test_what_makes_no_sense_is_a_usage_error_and_nothing_is_written(
+def test_an_invalid_option_is_a_usage_error_and_nothing_is_written(
     tmp_path: Path, words: str, message: str
 ) -> None:
-    result = invoke(*words.split(), "--out", tmp_path / "x")
-    assert result.exit_code == USAGE_ERROR
-    assert message in result.output
+    assert_refused(invoke(*words.split(), "--out", tmp_path / "x"), message)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
-    result = invoke("zipf", "--out", tmp_path / "x")
-    assert result.exit_code == 1
-    assert result.output.startswith(f"Error: {tmp_path / 'x'} already exists; choose another")
+    said = f"Error: {tmp_path / 'x'} already exists; choose another"
+    assert_refused(invoke("zipf", "--out", tmp_path / "x"), said, status=FAILED)
     assert list(tmp_path.iterdir()) == [tmp_path / "x"]
     assert list((tmp_path / "x").iterdir()) == []

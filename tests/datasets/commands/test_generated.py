@@ -1,28 +1,25 @@
-"""How a generated stream is written: the same files however it is cut, or nothing."""
+"""How a generated stream is described and written: the same files however it is cut, or nothing."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import typer
+from pyspark.sql import DataFrame, SparkSession
 
-from datasets.commands.generated import Generated, write_generated
+from datasets.commands.generated import Generated, StreamOptions, write_generated
 from datasets.commands.job import usage_errors
 from datasets.errors import BadFileError, BadOptionError
-from datasets.generators.arrivals import Cut, PoissonArrivals, Span
+from datasets.generators.arrivals import Cut, FixedInterval, PoissonArrivals, Span
 from datasets.generators.key_shares import ZipfShares
 from datasets.generators.update_stream import UpdateStream
 from datasets.generators.value_columns import parse_values
 from datasets.output import trace
 
-from .generating import bytes_of, table_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from .command_line import bytes_of, table_of
 
 CUT = Cut(updates_per_block=500, blocks_per_file=4)
 STREAM = UpdateStream(
@@ -87,3 +84,49 @@ def test_only_options_are_usage_errors() -> None:
         raise BadOptionError("--theta", -1, "more")
     with pytest.raises(BadFileError), usage_errors():
         raise BadFileError("x", "is no good")
+
+
+OPTIONS = StreamOptions(
+    updates=10,
+    rate=2.0,
+    start=5.0,
+    value="value:double,size:int",
+    key_prefix="",
+    seed=4,
+    partitions=None,
+)
+
+
+def generated(options: StreamOptions) -> Generated:
+    return options.generated("uniform", "Even", ZipfShares(3, 0.0), FixedInterval(), {"keys": 3})
+
+
+def test_a_stream_lists_all_options_that_its_data_depend_on() -> None:
+    stream = generated(OPTIONS)
+    assert (stream.command, stream.title, stream.seed) == ("uniform", "Even", 4)
+    assert stream.options == {
+        "keys": 3,
+        "updates": 10,
+        "rate": 2.0,
+        "start": 5.0,
+        "value": "value:double,size:int",
+    }
+    assert set(stream.meanings) == {"time", "key", "value", "size"}
+
+
+def test_partitions_are_not_listed_because_the_data_do_not_depend_on_them() -> None:
+    parted = generated(replace(OPTIONS, partitions=3))
+    assert parted.command_line() == generated(OPTIONS).command_line()
+
+
+def test_a_prefix_is_listed_if_it_is_given() -> None:
+    stream = generated(replace(OPTIONS, key_prefix="sym"))
+    assert stream.options["key-prefix"] == "sym"
+    assert "sym" in stream.meanings["key"]
+
+
+def test_an_invalid_option_is_refused_before_anything_runs() -> None:
+    with pytest.raises(BadOptionError, match="--value 'x'"):
+        generated(replace(OPTIONS, value="x"))
+    with pytest.raises(BadOptionError, match="--rate 0"):
+        generated(replace(OPTIONS, rate=0.0))

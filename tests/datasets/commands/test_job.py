@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ import typer
 
 from datasets.commands.job import command_line, errors_shown, job, show_card
 from datasets.errors import BadFileError
-from datasets.output.card import Column, DataCard, Skew
+
+from ..output.test_card import CARD as A_CARD
 
 ROOT = Path(__file__).resolve().parents[3]
 SLEEPS = """
@@ -33,16 +35,7 @@ def main(out: Path) -> None:
         frame.selectExpr("id", f"{sleep} AS slept").write.parquet(str(folder / "files"))
 typer.run(main)
 """
-CARD = DataCard(
-    title="A day [test]",
-    command="python -m datasets x",
-    updates=9,
-    keys=2,
-    first_time=0.0,
-    last_time=1.0,
-    columns=(Column("time", "double"),),
-    skew=Skew("a", 5, 4, 0.5, 0.5),
-)
+CARD = replace(A_CARD, title="A day [test]")
 
 
 @pytest.mark.parametrize(
@@ -65,13 +58,13 @@ def test_an_error_is_one_line_and_status_1(
 
 
 @pytest.mark.parametrize("error", [BrokenPipeError, AssertionError, typer.BadParameter])
-def test_what_others_handle_passes(error: Callable[[str], Exception]) -> None:
+def test_other_errors_are_not_caught(error: Callable[[str], Exception]) -> None:
     with pytest.raises(type(error("x"))), errors_shown():
         raise error("x")
 
 
 @pytest.mark.usefixtures("spark")
-def test_what_spark_refuses_is_one_line_and_its_logs_are_off_only_meanwhile(
+def test_an_error_of_spark_is_one_line_and_logs_are_off_only_during_the_job(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(typer.Exit) as caught, job("dividing") as session:
@@ -89,7 +82,7 @@ def test_a_card_is_shown_to_people_and_to_programs(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.startswith("A day [test], in day [1]\n")
     show_card(CARD, Path("day"), is_json=True)
     shown = json.loads(capsys.readouterr().out)
-    assert (shown["folder"], shown["updates"]) == ("day", 9)
+    assert (shown["folder"], shown["updates"]) == ("day", 90)
 
 
 @pytest.mark.slow

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from datasets.cli import app
 from simulator.workloads.trace_file import read_trace
+
+from .command_line import FAILED, assert_refused, invoke
 
 SHORT = ["linear-road", "--minutes", "2", "--rate", "20", "--requests", "0.2"]
 
@@ -18,8 +18,7 @@ SHORT = ["linear-road", "--minutes", "2", "--rate", "20", "--requests", "0.2"]
 @pytest.mark.usefixtures("spark")
 def test_the_folder_is_a_trace_with_its_card_and_a_history(tmp_path: Path) -> None:
     out, history = tmp_path / "road", tmp_path / "tolls"
-    words = [*SHORT, "--out", str(out), "--history", str(history), "--json"]
-    run = CliRunner().invoke(app, words)
+    run = invoke(*SHORT, "--out", out, "--history", history, "--json")
     assert run.exit_code == 0, run.output
     shown = json.loads(run.stdout)
     trace = read_trace(out)
@@ -44,14 +43,11 @@ def test_the_folder_is_a_trace_with_its_card_and_a_history(tmp_path: Path) -> No
         (["--history", "road/tolls"], "--history"),
     ],
 )
-def test_options_that_make_no_sense_are_usage_errors(
+def test_invalid_options_are_usage_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], says: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    run = CliRunner().invoke(app, [*SHORT, "--out", "road", *words])
-    assert run.exit_code == 2
-    assert says in run.output
+    assert_refused(invoke(*SHORT, "--out", "road", *words), says)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -59,10 +55,8 @@ def test_options_that_make_no_sense_are_usage_errors(
 def test_a_folder_that_exists_is_refused_before_spark_starts(tmp_path: Path, taken: str) -> None:
     places = {"--out": tmp_path / "road", "--history": tmp_path / "tolls"}
     places[taken].mkdir()
-    words = [str(word) for option in places.items() for word in option]
-    run = CliRunner().invoke(app, [*SHORT, *words])
-    assert run.exit_code == 1
-    assert run.stderr == (
-        f"Error: {places[taken]} already exists; choose another folder or remove it first\n"
-    )
+    run = invoke(*SHORT, *(word for option in places.items() for word in option))
+    said = f"Error: {places[taken]} already exists; choose another folder or remove it first"
+    assert_refused(run, said, status=FAILED)
+    assert run.stderr == f"{said}\n"
     assert list(tmp_path.iterdir()) == [places[taken]]

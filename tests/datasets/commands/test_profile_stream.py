@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from datasets.cli import app
+from .command_line import FAILED, USAGE_ERROR, assert_refused, invoke
 
 ROWS = "SYM,T\n" + "".join(f"key {row % 3 * (row % 2)},{row * 500}\n" for row in range(60))
 
@@ -18,8 +17,8 @@ ROWS = "SYM,T\n" + "".join(f"key {row % 3 * (row % 2)},{row * 500}\n" for row in
 def test_it_shows_numbers_and_writes_keys_ranks_and_the_plot(tmp_path: Path) -> None:
     path, out = tmp_path / "x.csv", tmp_path / "profile"
     path.write_text(ROWS)
-    words = ["profile", str(path), "--time", "T", "--time-unit", "ms", "--key", "SYM", "--json"]
-    run = CliRunner().invoke(app, [*words, "--out", str(out), "--plot", str(tmp_path / "p.png")])
+    words = ("--time", "T", "--time-unit", "ms", "--key", "SYM", "--json")
+    run = invoke("profile", path, *words, "--out", out, "--plot", tmp_path / "p.png")
     assert run.exit_code == 0, run.output
     shown = json.loads(run.stdout)
     assert (shown["updates"], shown["keys"], shown["seconds"]) == (60, 3, 29.5)
@@ -52,8 +51,8 @@ def test_a_bad_stream_is_one_line_and_nothing_is_written(
 ) -> None:
     path = tmp_path / "x.csv"
     path.write_text(text)
-    run = CliRunner().invoke(app, ["profile", str(path), "--out", str(tmp_path / "out")])
-    assert run.exit_code == 1
+    run = invoke("profile", path, "--out", tmp_path / "out")
+    assert_refused(run, status=FAILED)
     error = run.stderr.splitlines()[-1]
     assert error.startswith("Error: ")
     assert says in error
@@ -70,7 +69,7 @@ def test_a_bad_stream_is_one_line_and_nothing_is_written(
         ["--interval", "nan"],
     ],
 )
-def test_options_that_make_no_sense_are_usage_errors(tmp_path: Path, words: list[str]) -> None:
+def test_invalid_options_are_usage_errors(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "x.csv"
     path.write_text(ROWS)
-    assert CliRunner().invoke(app, ["profile", str(path), *words]).exit_code == 2
+    assert invoke("profile", path, *words).exit_code == USAGE_ERROR

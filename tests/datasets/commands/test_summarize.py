@@ -6,28 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from datasets.cli import app
 from datasets.commands import job as jobs
-from datasets.commands.summarize import MEANINGS
+from datasets.summaries.tables import MEANINGS
 
 from ..summaries.hand_written import RETURNED
 from ..summaries.logged_runs import write_log
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(
-        app, ["summarize", *arguments], env={"COLUMNS": "90", "NO_COLOR": "1"}
-    )
-
-
-def assert_refused(result: Result, *words: str) -> None:
-    assert result.exit_code == 1, result.output
-    assert result.stderr.startswith("Error: ")
-    for word in words:
-        assert word in result.stderr
-    assert "Traceback" not in result.output
+from .command_line import FAILED, assert_refused, invoke
 
 
 @pytest.fixture
@@ -41,21 +26,23 @@ def _no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_help_says_what_a_log_is() -> None:
-    text = " ".join(invoke("--help").output.split())
+    text = " ".join(invoke("summarize", "--help").output.split())
     for word in ("run.json", "arrival", "dequeue", "delivery", "UPSTREAM_EVENT_LOG", "--events"):
         assert word in text
 
 
 @pytest.mark.usefixtures("_no_spark")
-def test_what_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_invalid_input_is_refused_in_one_line(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    missing = invoke(str(tmp_path / "missing"), "--out", str(out))
-    assert_refused(missing, "missing: there is no such file or folder")
+    missing = invoke("summarize", tmp_path / "missing", "--out", out)
+    assert_refused(missing, "missing: there is no such file or folder", status=FAILED)
+    assert missing.stderr.startswith("Error: ")
     assert len(missing.stderr.strip().splitlines()) == 1
     folder = write_log(tmp_path / "log", RETURNED)
-    assert_refused(invoke(str(folder), "--end", "nan"), "--end nan: expected a finite time")
+    of_end = invoke("summarize", folder, "--end", "nan")
+    assert_refused(of_end, "Error: --end nan: expected a finite time", status=FAILED)
     out.mkdir()
-    assert_refused(invoke(str(folder), "--out", str(out)), "already exists")
+    assert_refused(invoke("summarize", folder, "--out", out), "already exists", status=FAILED)
     assert not list(out.iterdir())
 
 
@@ -66,7 +53,7 @@ def test_a_card_is_written_beside_the_tables(tmp_path: Path) -> None:
     empty.mkdir()
     (empty / "run.json").write_text('{"format": "upstream-events", "version": 1}')
     out = tmp_path / "out"
-    run = invoke(str(tmp_path / "logs"), "--out", str(out), "--buckets", "3", "--json")
+    run = invoke("summarize", tmp_path / "logs", "--out", out, "--buckets", 3, "--json")
     assert run.exit_code == 0, run.output
     card = json.loads((out / "_data_card.json").read_text(encoding="utf-8"))
     assert card["read"] == {"runs": 1, "files": 1, "events": len(RETURNED)}

@@ -5,30 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner, Result
-
-from datasets.cli import app
+from pyspark.sql import SparkSession
+from typer.testing import Result
 
 from ..taq.daily_files import MONTHLY_QUOTES_HEADER, QUOTES_HEADER, daily, quote, trade, write
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from .command_line import FAILED, USAGE_ERROR, assert_refused, invoke
 
 
-def invoke(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["taq", *map(str, arguments)])
-
-
-def assert_refused(result: Result, *words: str, out: Path, exit_code: int = 1) -> None:
-    assert result.exit_code == exit_code, result.output
-    text = " ".join(result.stderr.replace("│", " ").split())
-    for word in words:
-        assert word in text
-    assert "Traceback" not in result.output
+def assert_nothing_is_written(result: Result, *words: str, out: Path, status: int = FAILED) -> None:
+    assert_refused(result, *words, status=status)
     assert not out.exists()
     assert not [path for path in out.parent.iterdir() if path.name.startswith(".")]
 
@@ -45,6 +33,7 @@ def test_quotes_are_written_with_a_card(spark: SparkSession, tmp_path: Path) -> 
     path = write(tmp_path / "quotes", daily(rows, QUOTES_HEADER), is_gzip=True)
     out = tmp_path / "new" / "out"
     result = invoke(
+        "taq",
         *(path, "--out", out, "--symbols", "IBM,A", "--to", "16:00", "--bad-rows", "1"),
         *("--drop-conditions", "L", "--json"),
     )
@@ -83,15 +72,19 @@ def test_bad_files_are_refused_and_nothing_is_written(
 ) -> None:
     path = write(tmp_path / "trades", content)
     out = tmp_path / "out"
-    assert_refused(invoke(path, "--out", out), f"Error: {path}, ", *words, out=out)
+    assert_nothing_is_written(
+        invoke("taq", path, "--out", out), f"Error: {path}, ", *words, out=out
+    )
 
 
-def test_what_can_be_seen_at_once_is_refused_without_spark(tmp_path: Path) -> None:
+def test_missing_and_repeated_files_are_refused_before_spark_starts(tmp_path: Path) -> None:
     path = write(tmp_path / "trades", daily([trade()]))
     out = tmp_path / "out"
     none = tmp_path / "none"
-    assert_refused(invoke(path, none, "--out", out), f"{none}: there is no such file", out=out)
-    assert_refused(invoke(path, path, "--out", out), "it is named twice", out=out)
+    assert_nothing_is_written(
+        invoke("taq", path, none, "--out", out), f"{none}: there is no such file", out=out
+    )
+    assert_nothing_is_written(invoke("taq", path, path, "--out", out), "it is named twice", out=out)
 
 
 @pytest.mark.parametrize(
@@ -103,33 +96,35 @@ def test_what_can_be_seen_at_once_is_refused_without_spark(tmp_path: Path) -> No
         (("--bad-rows", "-1"), "--bad-rows"),
     ],
 )
-def test_options_that_make_no_sense_are_usage_errors(
+def test_invalid_options_are_usage_errors(
     tmp_path: Path, arguments: tuple[str, ...], word: str
 ) -> None:
     path = write(tmp_path / "trades", daily([trade()]))
     out = tmp_path / "out"
-    assert_refused(invoke(path, "--out", out, *arguments), word, out=out, exit_code=2)
+    assert_nothing_is_written(
+        invoke("taq", path, "--out", out, *arguments), word, out=out, status=USAGE_ERROR
+    )
 
 
-def test_a_day_is_refused_with_files_in_which_each_row_has_its_own(tmp_path: Path) -> None:
+def test_a_date_is_refused_for_files_whose_rows_have_dates(tmp_path: Path) -> None:
     path = write(tmp_path / "m", f"{MONTHLY_QUOTES_HEADER}\nA,20080307,9:30:00,1,2,3,4,12,N\n")
     out = tmp_path / "out"
     words = ("--date '20080307'", "no --date with monthly files")
-    assert_refused(invoke(path, "--out", out, "--date", "20080307"), *words, out=out, exit_code=2)
+    assert_nothing_is_written(
+        invoke("taq", path, "--out", out, "--date", "20080307"), *words, out=out, status=USAGE_ERROR
+    )
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "trades", daily([trade()]))
     out = tmp_path / "out"
     out.mkdir()
-    result = invoke(path, "--out", out)
-    assert result.exit_code == 1
-    assert "already exists" in result.stderr
+    assert_refused(invoke("taq", path, "--out", out), "already exists", status=FAILED)
     assert list(out.iterdir()) == []
 
 
 def test_help_names_the_formats_and_the_filters() -> None:
-    result = invoke("--help")
+    result = invoke("taq", "--help")
     assert result.exit_code == 0
     for word in ("fixed widths", "--drop-conditions", "--no-trailer", "--bad-rows"):
         assert word in result.stdout

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from contextlib import redirect_stdout
 from io import StringIO
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame
 
 
 def moves_rows(frame: DataFrame) -> bool:

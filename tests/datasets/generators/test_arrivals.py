@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.generators.arrivals import (
     Cut,
@@ -18,10 +18,6 @@ from datasets.generators.arrivals import (
 )
 
 from .chi_square import chi_square_p, dispersion_p
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 Floats = NDArray[np.float64]
 
@@ -105,8 +101,6 @@ BLOCKS = pa.table({"start": [float(block) for block in range(10)]})
 def test_partitions_are_whole_files_in_order(
     spark: SparkSession, partitions: int | None, made: int
 ) -> None:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     frame = Cut(blocks_per_file=3, partitions=partitions).frame(spark, BLOCKS)
     rows = frame.select("block", "start", F.spark_partition_id().alias("part")).collect()
     assert [(row["block"], row["start"]) for row in rows] == [(n, float(n)) for n in range(10)]

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadOptionError
 from datasets.generators.arrivals import Cut, Span
 from datasets.generators.bursts import BurstArrivals
 from datasets.generators.key_shares import ZipfShares
-from simulator.workloads import bursts as simulated
-from simulator.workloads import key_rates
+from simulator.workloads import sources, workload
 
 from .chi_square import chi_square_p, dispersion_p
 from .plans import moves_rows
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 KEYS, BURSTING = 50, 20
 SHARES = ZipfShares(KEYS, 0.9)
@@ -77,7 +73,7 @@ def test_each_burst_brings_one_update_of_each_key_within_the_spread(spread: pa.T
     for key in range(KEYS - BURSTING, KEYS):
         times = times_of(spread, key)
         assert len(times) >= len(complete)
-        # Bursts overlap, so that which update is of which burst is told by none; but if each has
+        # Bursts overlap, so the burst of an update is not known; but if each has
         # one within the spread, the n-th in order of time is, too.
         late = times[: len(complete)] - complete
         assert late.min() >= 0
@@ -132,7 +128,7 @@ def test_the_others_arrive_as_if_there_were_no_bursts(spread: pa.Table) -> None:
 
 
 def test_all_rates_together_are_those_of_the_simulator(spread: pa.Table) -> None:
-    theirs = simulated.Bursts(key_rates.zipf(KEYS, 0.9), bursting=BURSTING)
+    theirs = sources.Bursts(workload.zipf(KEYS, 0.9), bursting=BURSTING)
     seconds = spread["time"][-1].as_py() - SPAN.start
     rates = np.bincount(spread["key"].to_numpy()) / seconds / SPAN.rate
     assert rates[:5] == pytest.approx(theirs.rates[:5], rel=0.1)

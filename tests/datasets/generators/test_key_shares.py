@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadOptionError
-from datasets.generators.key_shares import EvenShares, KeyShares, TwoClassShares, ZipfShares
+from datasets.generators.key_shares import KeyShares, TwoClassShares, ZipfShares
 from upstream.workloads.key_shares import even_shares, two_class_shares, zipf_shares
 
 from .chi_square import chi_square_p
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ROWS = 400_000
 
@@ -27,7 +23,7 @@ def counts_of(spark: SparkSession, shares: KeyShares, seed: int = 1) -> NDArray[
 
 
 def test_shares_are_those_of_the_laws() -> None:
-    assert EvenShares(7).shares().tolist() == even_shares(7).tolist()
+    assert ZipfShares(7, 0.0).shares().tolist() == even_shares(7).tolist()
     assert ZipfShares(100, 0.9).shares().tolist() == zipf_shares(100, 0.9).tolist()
     assert TwoClassShares(10, 4, 20.0).shares().tolist() == two_class_shares(10, 4, 20.0).tolist()
 
@@ -35,7 +31,6 @@ def test_shares_are_those_of_the_laws() -> None:
 @pytest.mark.parametrize(
     "shares",
     [
-        EvenShares(1_000),
         ZipfShares(1_000, 0.9),
         ZipfShares(1_000, 0.0),
         ZipfShares(50, 2.0),
@@ -68,7 +63,7 @@ def test_one_class_may_be_empty(spark: SparkSession, slow_keys: int) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: EvenShares(0), "--keys 0: expected a whole number from 1 to 10,000,000"),
+        (lambda: ZipfShares(0, 0.0), "--keys 0: expected a whole number from 1 to 10,000,000"),
         (lambda: ZipfShares(10_000_001, 1), "--keys 10000001"),
         (lambda: ZipfShares(10, -0.1), "--theta -0.1: expected a number from 0"),
         (lambda: ZipfShares(10, float("nan")), "--theta nan"),
@@ -80,6 +75,6 @@ def test_one_class_may_be_empty(spark: SparkSession, slow_keys: int) -> None:
         (lambda: TwoClassShares(10, 5, float("inf")), "--ratio inf"),
     ],
 )
-def test_what_makes_no_sense_is_refused(make: type[KeyShares], message: str) -> None:
+def test_invalid_parameters_are_refused(make: type[KeyShares], message: str) -> None:
     with pytest.raises(BadOptionError, match=message):
         make()

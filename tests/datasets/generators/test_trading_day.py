@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.errors import BadOptionError
 from datasets.generators.trading_day import TradingDay, parse_date
 from upstream.workloads.trading_day import CLOSES, LETTERS, OPENS, busyness, updates_by_rank
 
 from .chi_square import chi_square_p
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +27,7 @@ def counts_of(day: pa.Table) -> list[int]:
     return sorted(found, reverse=True)
 
 
-def test_the_day_has_the_ends_that_the_report_tells(day: pa.Table) -> None:
+def test_the_busiest_and_the_slowest_symbol_are_those_of_the_report(day: pa.Table) -> None:
     counts = counts_of(day)
     assert (len(counts), counts[0], counts[-1]) == (3_000, 4_305, 1)
     assert counts == updates_by_rank("power-law").tolist()
@@ -93,8 +91,6 @@ def test_prices_walk_in_small_steps_and_sizes_are_in_lots(day: pa.Table) -> None
 
 @pytest.mark.parametrize("partitions", [1, 2, 7])
 def test_partitions_change_nothing(spark: SparkSession, day: pa.Table, partitions: int) -> None:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     frame = TradingDay(seed=1).frame(spark, partitions)
     table = frame.select("*", F.spark_partition_id().alias("part")).toArrow()
     assert len(set(table["part"].to_pylist())) == partitions
@@ -118,7 +114,7 @@ def test_the_market_opens_by_the_clocks_of_new_york(date: str, opens: str) -> No
     assert TradingDay(date=parse_date(date)).opens() == dt.datetime.fromisoformat(opens).timestamp()
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_invalid_parameters_are_refused() -> None:
     with pytest.raises(BadOptionError, match="--shape flat: expected power-law or lognormal"):
         TradingDay(shape="flat")
     with pytest.raises(BadOptionError, match="--symbols 1: expected a number from 2 to 160,000"):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.errors import BadOptionError
 from datasets.generators.value_columns import ValueColumn, parse_values
 
 from .chi_square import chi_square_p
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 SCHEMA = "price:double,other_price:double,size:int,total:bigint,venue:string,is_open:boolean"
 ROWS = 10_000
@@ -23,8 +20,6 @@ KEYS = 100
 
 @pytest.fixture(scope="module")
 def drawn(spark: SparkSession) -> pa.Table:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     row, key = F.col("id"), F.col("id") % KEYS
     columns = (each.expression(row, key, seed=1) for each in parse_values(SCHEMA))
     return spark.range(0, ROWS, 1, 2).select(*columns).toArrow()
@@ -89,6 +84,6 @@ def test_spaces_and_capitals_in_types_do_not_matter() -> None:
         (",".join(f"v{n}:int" for n in range(251)), "at most 250"),
     ],
 )
-def test_what_is_no_schema_is_refused(text: str, message: str) -> None:
+def test_an_invalid_schema_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadOptionError, match=message):
         parse_values(text)

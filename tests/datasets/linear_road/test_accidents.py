@@ -72,6 +72,6 @@ def test_cars_crawl_in_the_segments_behind_until_it_is_cleared(sign: int) -> Non
     assert (accidents.hindrance(4) == 1).all()
 
 
-def test_without_accidents_nobody_stands() -> None:
+def test_without_accidents_no_car_stands_still() -> None:
     run = Run(1, 5, 300, 0, 0, has_travel_times=False, seed=3)
     assert (drive(run)["speed"] > 0).all()

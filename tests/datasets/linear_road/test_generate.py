@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.linear_road.generate import generate, toll_history, write_history
 from datasets.linear_road.tuples import NAMES, Columns
 from datasets.output.trace import write_trace
 
 from .driven import SMALL, drive
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def test_the_rate_grows_evenly_from_a_hundredth_to_all_of_it() -> None:
         ({"requests": 1.5}, "--requests 1.5: expected a number from 0 to 1"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_named(change: dict[str, float], says: str) -> None:
+def test_an_invalid_option_is_named(change: dict[str, float], says: str) -> None:
     with pytest.raises(BadOptionError) as caught:
         replace(BENCHMARK, **change)  # type: ignore[arg-type]
     assert str(caught.value).startswith(says)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from datasets.linear_road.summary import Summary, summarize
 
 from .driven import SMALL, drive
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
-
-def test_the_summary_sees_what_happened(spark: SparkSession) -> None:
+def test_the_summary_counts_the_traffic(spark: SparkSession) -> None:
     driven = drive(SMALL)
     table = pa.table(driven)
     seen = summarize(spark.createDataFrame(table.to_pandas()))

@@ -57,7 +57,7 @@ def test_a_type_uses_its_fields_and_the_others_are_minus_1(of: int) -> None:
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_what_requests_ask_about_is_anything_that_there_is(name: str) -> None:
+def test_requests_ask_about_the_whole_range(name: str) -> None:
     asked = requests()[name]
     asked = asked[asked >= 0]
     low, high = RANGES[name]

@@ -53,7 +53,7 @@ def test_a_parent_that_others_use_meanwhile_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link to nothing"])
-def test_what_is_there_already_is_refused_and_kept(tmp_path: Path, kind: str) -> None:
+def test_an_existing_target_is_refused_and_kept(tmp_path: Path, kind: str) -> None:
     target = tmp_path / "day"
     if kind == "folder":
         target.mkdir()
@@ -66,7 +66,7 @@ def test_what_is_there_already_is_refused_and_kept(tmp_path: Path, kind: str) ->
     assert entries(tmp_path) == ["day"]
 
 
-def test_what_appears_while_the_job_runs_is_kept(tmp_path: Path) -> None:
+def test_a_folder_that_appears_while_the_job_runs_is_kept(tmp_path: Path) -> None:
     def write() -> None:
         with output_folder(tmp_path / "day") as folder:
             (folder / "a").write_text("ours")

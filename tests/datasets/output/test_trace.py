@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 
 from datasets.errors import BadFileError
 from datasets.output import trace
 from datasets.output.card import Column
 from datasets.output.trace import measure_trace, write_trace
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 def in_order(spark: SparkSession, rows: int, partitions: int) -> DataFrame:
@@ -46,7 +43,7 @@ def test_a_frame_of_other_columns_is_a_mistake(spark: SparkSession, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_written_is_measured(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_trace_is_measured_after_it_was_written(spark: SparkSession, tmp_path: Path) -> None:
     frame = in_order(spark, 1_000, 2).selectExpr(
         "time + 5 AS time",
         "CASE WHEN key < 4 THEN 'busy' ELSE concat('k', key) END AS key",
@@ -68,7 +65,7 @@ def test_what_was_written_is_measured(spark: SparkSession, tmp_path: Path) -> No
     assert skew.share_of_busiest_10_percent == 500 / 1_013
 
 
-def test_nothing_written_is_nothing_to_measure(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_empty_trace_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     write_trace(in_order(spark, 0, 1), tmp_path)
     with pytest.raises(BadFileError, match="there are no updates in it"):
         measure_trace(spark, tmp_path)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.profile.source import Source, StreamRows
 from datasets.profile.times import TimeColumn
 
 from .drawn import draw, write_files
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.profile.arrivals import (
     BUCKETS,
@@ -16,11 +17,8 @@ from datasets.profile.arrivals import (
     default_interval,
     profile_arrivals,
 )
-from datasets.profile.source import Source, StreamRows
+from datasets.profile.source import Source, StreamRows, count_rows
 from datasets.profile.times import TimeColumn
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
@@ -97,14 +95,13 @@ def test_a_fall_between_two_runs_of_rows_is_seen(
 
 
 def test_an_instant_has_no_rate_and_nothing_no_profile(rows: StreamRows) -> None:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     instant = rows.frame.limit(3).withColumn("time", F.lit(5.0))
-    found = profile_arrivals(StreamRows.of(instant))
+    found = profile_arrivals(StreamRows.counted(instant, count_rows(instant)))
     assert found is not None
     assert (found.mean_rate, found.dispersion, found.gap_variation) == (None, None, None)
     assert (found.updates, found.seconds, found.buckets) == (3, 0, ())
-    assert profile_arrivals(StreamRows.of(rows.frame.where("false"))) is None
+    nothing = rows.frame.where("false")
+    assert profile_arrivals(StreamRows.counted(nothing, count_rows(nothing))) is None
 
 
 def test_the_interval_is_a_second_or_a_hundredth_of_what_is_short() -> None:

@@ -41,7 +41,7 @@ def test_bytes_that_are_no_text_are_named_by_their_line(tmp_path: Path) -> None:
         csv_header(written(tmp_path, "time,key".encode("utf-16")))
 
 
-def test_what_is_no_gzip_or_cut_is_no_traceback(tmp_path: Path) -> None:
+def test_a_broken_gzip_file_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "x.csv.gz"
     path.write_bytes(b"time,key\n")
     with pytest.raises(BadFileError, match="line 1: the gzip data is broken here"):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.profile.keys import PERCENTS, KeyProfile, key_table, profile_keys
 from datasets.profile.source import StreamRows
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
+from pyspark.sql.types import LongType, StructField, StructType
 
 from datasets.profile.arrivals import ArrivalProfile
 from datasets.profile.keys import BusyKey, KeyProfile
@@ -58,7 +58,7 @@ def test_programs_read_numbers_by_name() -> None:
     assert shown["busiest"][0] == {"key": "IBM", "updates": 4_305, "burstiness": 0.25}
 
 
-def test_people_read_words_and_a_dash_for_what_cannot_be_told() -> None:
+def test_people_read_words_and_a_dash_for_unknown_numbers() -> None:
     facts = dict(PROFILE.as_facts())
     assert facts["busiest key"] == "IBM, 4,305 updates"
     assert facts["theta of Zipf's law"].startswith("1.045, of the 460 keys")
@@ -68,13 +68,15 @@ def test_people_read_words_and_a_dash_for_what_cannot_be_told() -> None:
 
 
 def test_the_card_has_the_numbers_of_the_profile_and_every_column() -> None:
-    types = pytest.importorskip("pyspark.sql.types")
-    schema = types.StructType([types.StructField(name, types.LongType()) for name in MEANINGS])
+    schema = StructType([StructField(name, LongType()) for name in MEANINGS])
     card = card_of(PROFILE, schema, "python -m datasets profile x", {"time": "T"})
-    assert (card.updates, card.read, card.dropped) == (ARRIVALS.updates, ARRIVALS.updates, {})
-    assert (card.first_time, card.last_time) == (ARRIVALS.first_time, ARRIVALS.last_time)
-    assert (card.keys, card.skew.busiest_key) == (KEYS.keys, KEYS.busiest[0].key)
-    assert [(each.name, each.kind) for each in card.columns] == [
+    assert (card.trace.updates, card.read, card.dropped) == (ARRIVALS.updates, ARRIVALS.updates, {})
+    assert (card.trace.first_time, card.trace.last_time) == (
+        ARRIVALS.first_time,
+        ARRIVALS.last_time,
+    )
+    assert (card.trace.keys, card.trace.skew.busiest_key) == (KEYS.keys, KEYS.busiest[0].key)
+    assert [(each.name, each.kind) for each in card.trace.columns] == [
         (name, "bigint") for name in MEANINGS
     ]
     assert "| time | T |" in card.as_page()

@@ -6,18 +6,15 @@ import gzip
 import os
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
 from datasets.profile.source import NANOSECONDS_AS_NUMBERS, Source
 from datasets.profile.times import TimeColumn
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def write(path: Path, text: str) -> Path:
@@ -99,7 +96,7 @@ def test_a_bad_row_is_named_by_file_and_line(
     assert says in caught.value.reason
 
 
-def test_what_is_no_stream_is_refused(tmp_path: Path) -> None:
+def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     both = write(tmp_path / "both" / "x.csv", "time,key\n1,a\n").parent
     write(both / "y.parquet", "")

@@ -5,18 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadOptionError
 from datasets.profile.source import Source
 from datasets.profile.times import TimeColumn
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 MOMENT = datetime(2026, 1, 2, 9, 30, 0, 250_000, tzinfo=UTC)
 SECONDS = MOMENT.timestamp()

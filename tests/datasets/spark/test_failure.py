@@ -6,16 +6,13 @@ import gzip
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError, JobFailedError
 from datasets.spark.failure import JAVA_ENDED, failures_named, first_line, gzip_fault
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 
 def raise_in_worker(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -76,7 +73,7 @@ def test_a_lost_connection_is_java_that_has_ended() -> None:
 
 
 @pytest.mark.parametrize("error", [BrokenPipeError("stdout"), ValueError("ours"), OSError("disk")])
-def test_what_spark_did_not_raise_passes(error: Exception) -> None:
+def test_other_errors_are_not_caught(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, failures_named("trying"):
         raise error
     assert caught.value is error
@@ -127,7 +124,7 @@ def test_bytes_that_were_changed_are_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [b"garbage", b"\0" * 512])
-def test_something_else_after_the_end_is_noticed(tmp_path: Path, more: bytes) -> None:
+def test_data_after_the_end_is_noticed(tmp_path: Path, more: bytes) -> None:
     assert "after the end" in fault(tmp_path, PACKED + more).reason
 
 

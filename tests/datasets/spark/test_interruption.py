@@ -6,14 +6,11 @@ import os
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.spark.interruption import ToldToEndError, interruption
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def handlers() -> tuple[object, ...]:
@@ -29,7 +26,7 @@ def test_a_signal_ends_the_body_with_the_status_that_shells_expect(number: signa
     assert handlers() == before
 
 
-def test_what_fails_after_a_signal_is_no_error_of_its_own() -> None:
+def test_a_failure_after_a_signal_is_reported_as_the_signal() -> None:
     def fail_to_clean_up() -> None:
         with interruption():
             try:

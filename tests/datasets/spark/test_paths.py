@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.spark.paths import path_to_read, plain_path
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ODD = [r"a b 50%41 [1]{x,y}*?\#é='", "a:b %", "key=1"]
 

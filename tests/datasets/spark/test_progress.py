@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 from rich.progress import Progress, TaskID
 
 from datasets.spark.progress import job_progress
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def test_a_log_gets_one_line(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,16 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import ExtraMissingError
 from datasets.spark.session import check_extra, spark_session
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pyspark.sql import SparkSession
 
 from datasets.spark.together import collect_together
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def test_frames_of_different_columns_come_back_by_name_from_one_job(spark: SparkSession) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import Row, SparkSession
 
 from datasets.spark.paths import path_to_read
 from datasets.summaries.runs import Assumed, find_runs
@@ -14,9 +14,6 @@ from datasets.summaries.summary import Asked, RunSummary, Summary, summarize
 
 from .hand_written import write_all
 from .logged_runs import ByKey, serve, simulate_all
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from api.definitions import QueueDefinition, StreamDefinition
 from api.entries import QueueEntry, StreamEntry
 from api.service import Service
 from api.settings import Settings
-from datasets.summaries.log_format import COLUMNS
+from datasets.summaries.event_files import COLUMNS
 from simulator.model.policy_run import PolicyRun
 from simulator.runs.event_files import EventFiles
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Bernoulli, Poisson
+from simulator.workloads.workload import zipf
 from upstream import POLICIES, StreamQueue
 from upstream.events import EventSink, key_text
 

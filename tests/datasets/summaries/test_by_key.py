@@ -29,7 +29,7 @@ def test_counters_of_a_key_are_those_of_its_events(summarized: Summarized) -> No
     assert (row["first_arrival"], row["latency_mean"]) == (0.0, (6.0 + 3.0) / 2)
 
 
-def test_what_is_superseded_in_all_is_what_the_queues_count(summarized: Summarized) -> None:
+def test_counters_are_those_of_the_queues(summarized: Summarized) -> None:
     counted = 0
     for each in summarized.summary.runs:
         integrated = each.extent.integrated
@@ -50,14 +50,14 @@ def test_staleness_that_cannot_be_recomputed_is_null(summarized: Summarized) -> 
     assert row["application_staleness"] > 0
 
 
-def test_a_key_of_which_all_was_rejected_has_no_staleness(summarized: Summarized) -> None:
+def test_a_key_whose_updates_were_all_rejected_has_no_staleness(summarized: Summarized) -> None:
     row = summarized.key("by hand/old", "other")
     assert (row["accepted"], row["rejected"]) == (0, 1)
     assert row["queue_staleness"] is row["application_staleness"] is None
     assert summarized.run("by hand/old").figures.keys == 1
 
 
-def test_an_event_that_cannot_be_is_named_with_its_file_and_line(tmp_path: Path) -> None:
+def test_an_impossible_event_is_named_with_its_file_and_line(tmp_path: Path) -> None:
     rows = [(0.0, "arrival", "k", 5), (1.0, "delivery", "k", 6), (2.0, "arrival", "k", 4)]
     folder = write_log(tmp_path / "log", rows, file_format="csv", per_file=2)
     [run] = find_runs([folder], Assumed())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasets.summaries.log_format import STALENESS
+from datasets.summaries.description import STALENESS
 
 from .conftest import Summarized
 
@@ -43,7 +43,7 @@ def test_keys_count_from_their_first_arrival(summarized: Summarized) -> None:
         assert any((row.staleness["application"] or 0.0) > 0 for row in mine)
 
 
-def test_what_cannot_be_recomputed_is_not_shown_in_time_either(summarized: Summarized) -> None:
+def test_staleness_that_cannot_be_recomputed_has_no_buckets(summarized: Summarized) -> None:
     each = summarized.run("by hand/expired")
     mine = [row for row in summarized.summary.buckets if row.run == each.run.number]
     assert {row.staleness["queue"] for row in mine} == {None}

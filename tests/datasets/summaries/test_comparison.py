@@ -66,7 +66,7 @@ def test_queues_of_one_service_are_compared_though_nothing_was_seeded() -> None:
     assert (ratio.mean, ratio.low) == (0.5, None)
 
 
-def test_two_lives_of_a_queue_are_no_two_seeds() -> None:
+def test_two_runs_of_a_queue_do_not_count_as_two_seeds() -> None:
     lives = [sample("a", None, 8.0), sample("a", None, 6.0)]
     rows = queue_rows([*lives, sample("b", None, 4.0)])
     found = rows["a"].value
@@ -75,7 +75,7 @@ def test_two_lives_of_a_queue_are_no_two_seeds() -> None:
     assert rows["b"].ratio is None
 
 
-def test_a_run_without_a_seed_is_no_further_seed_beside_those_that_have_one() -> None:
+def test_a_run_without_a_seed_does_not_count_beside_seeded_runs() -> None:
     seeds = [1, 2, None]
     rows = queue_rows([sample(name, seed, 8.0) for name in "ab" for seed in seeds])
     assert rows["b"].value.low is None
@@ -90,12 +90,12 @@ def test_only_runs_with_the_same_setting_are_compared() -> None:
     assert len(rows) == 4
 
 
-def test_what_cannot_be_divided_or_told_has_no_ratio() -> None:
+def test_staleness_that_is_zero_or_unknown_has_no_ratio() -> None:
     assert queue_rows([sample("a", 1, 0.0), sample("b", 1, 4.0)])["b"].ratio is None
     assert "a" not in queue_rows([sample("a", 1, None), sample("b", 1, 4.0)])
 
 
-def test_who_is_compared_with_can_be_chosen() -> None:
+def test_the_run_to_compare_with_can_be_chosen() -> None:
     samples = [sample("in-place", 1, 4.0), sample("index", 1, 2.0)]
     ratio = queue_rows(samples, against="index")["in-place"].ratio
     assert ratio is not None

@@ -25,7 +25,7 @@ def test_only_format_and_version_are_needed(tmp_path: Path) -> None:
     assert found.why_not("queue") == ()
 
 
-def test_all_that_is_said_is_read(tmp_path: Path) -> None:
+def test_every_member_is_read(tmp_path: Path) -> None:
     more = {
         "policy": "index",
         "name": "dashboard",
@@ -77,7 +77,7 @@ def test_all_that_is_said_is_read(tmp_path: Path) -> None:
         (LEAST | {"start": 2.0, "end": 1.0}, "`end` is before `start`"),
     ],
 )
-def test_a_member_that_makes_no_sense_is_named(tmp_path: Path, given: object, reason: str) -> None:
+def test_an_invalid_member_is_named(tmp_path: Path, given: object, reason: str) -> None:
     with pytest.raises(BadFileError) as error:
         read(tmp_path, given)
     assert str(tmp_path / "run.json") in str(error.value)

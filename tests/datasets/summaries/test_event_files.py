@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
-from datasets.summaries.event_files import check_header, read_events
-from datasets.summaries.log_format import COLUMNS
+from datasets.summaries.event_files import COLUMNS, KINDS, check_header, read_events
 from datasets.summaries.runs import Assumed, find_runs
 from simulator.model.policy_run import PolicyRun
 from simulator.runs.event_files import EventFiles
 from simulator.workloads.recorded import Recorded
 from tests.events.test_key_texts import ODD_KEYS
-from upstream.events import key_of, key_text
+from upstream.events import COLUMNS as ARROW_TYPES
+from upstream.events import EventKind, key_of, key_text
 
 from .logged_runs import Served, write_log, write_rows
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 ROWS = [(0, 0.5, "arrival", "k", 0)]
+
+
+def test_every_column_has_a_type_of_spark_and_every_kind_is_known() -> None:
+    assert list(COLUMNS) == list(ARROW_TYPES)
+    assert set(COLUMNS.values()) == {"bigint", "double", "string"}
+    assert set(KINDS) == set(EventKind)
 
 
 def test_further_columns_and_another_order_are_fine(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Figures over the keys of a run: percentiles, worst keys, the lower bound."""
+"""Figures of a run: percentiles, worst keys, the lower bound, and the cost of an update."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from datasets.summaries.figures import Figures, lower_bound
 from upstream import staleness_lower_bound
 
+from . import hand_written as by_hand
 from .conftest import Summarized
 
 NOTHING = Figures(0, {}, {}, {}, None, None, (), ())
@@ -49,3 +50,16 @@ def test_the_rates_of_a_run_count_every_key_and_every_update(summarized: Summari
         assert sum(keys for _, keys in rates) == each.figures.keys
         total = sum(accepted * keys for accepted, keys in rates)
         assert total == each.figures.counters["accepted"]
+
+
+def test_the_cost_is_the_time_in_process_over_the_deliveries(summarized: Summarized) -> None:
+    each = summarized.run("by hand/undescribed")
+    assert (each.cost, each.is_cost_measured) == (by_hand.UNDESCRIBED_COST, True)
+
+
+def test_a_described_cost_is_used(summarized: Summarized) -> None:
+    each = summarized.run("servers/index")
+    assert (each.cost, each.is_cost_measured) == (12.0, False)
+    # Three servers share it; what they do to application staleness has no bound.
+    assert each.staleness["application"].lower_bound is None
+    assert each.staleness["queue"].lower_bound is not None

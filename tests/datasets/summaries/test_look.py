@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
-from datasets.summaries.log_format import KINDS
+from datasets.summaries.event_files import KINDS
 from datasets.summaries.look import _by_run, _chunks, look_over
 from datasets.summaries.runs import Assumed, find_runs
 
 from . import hand_written as by_hand
 from .conftest import Summarized
 from .logged_runs import write_log, write_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 GOOD = [(0.0, "arrival", "k", 0), (1.0, "dequeue", "k", 0)]
 
@@ -50,7 +47,7 @@ def test_events_that_do_not_follow_one_another_are_bad(
         assert (row["start"], row["end"]) == (events[0][1], events[-1][1])
 
 
-def test_the_extent_of_a_run_is_that_of_its_events_or_what_is_said_of_it(
+def test_the_extent_of_a_run_is_that_of_its_events_or_of_its_description(
     summarized: Summarized,
 ) -> None:
     extent = summarized.run("by hand/returned").extent
@@ -63,7 +60,7 @@ def test_the_extent_of_a_run_is_that_of_its_events_or_what_is_said_of_it(
     assert summarized.run("by hand/shed").extent.end == 8.0
 
 
-def test_what_is_given_back_where_many_may_wait_cannot_be_recomputed(
+def test_queue_staleness_cannot_be_recomputed_if_updates_expired(
     summarized: Summarized,
 ) -> None:
     assert summarized.run("by hand/returned").extent.why_not("queue") == ()

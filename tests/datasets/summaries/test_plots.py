@@ -39,6 +39,6 @@ def test_a_mean_with_an_interval_has_a_point_and_a_bar(summarized: Summarized) -
     assert names == {"index", "in-place"}
 
 
-def test_nothing_to_draw_is_drawn_as_nothing(tmp_path: Path) -> None:
+def test_an_empty_summary_is_drawn(tmp_path: Path) -> None:
     draw_plots(Summary((), (), ()), tmp_path)
     assert (tmp_path / "by_time.png").exists()

@@ -42,7 +42,7 @@ def test_runs_without_seeds_are_said_to_have_no_interval(summarized: Summarized)
         assert (NOT_SEEDED in " ".join(file.getvalue().split())) is is_said
 
 
-def test_what_ought_to_be_doubted_is_said(summarized: Summarized) -> None:
+def test_assumptions_and_differences_are_reported(summarized: Summarized) -> None:
     lines = list(doubts(summarized.summary.runs))
     said = {line.partition(": ")[0].rpartition("/")[2]: line for line in lines}
     assert said.keys() == {"returned", "undescribed", "expired", "killed", "wrong"}

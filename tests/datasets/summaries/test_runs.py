@@ -21,7 +21,7 @@ def test_runs_are_found_below_a_folder_each_once_and_in_order(tmp_path: Path) ->
     (tmp_path / "b" / ".events-000009.parquet.unfinished").write_text("not yet")
     (tmp_path / "notes.txt").write_text("nothing of ours")
     runs = find_runs([tmp_path, tmp_path / "b"], Assumed())
-    assert [(run.number, run.folder.name, run.suffix) for run in runs] == [
+    assert [(run.number, run.folder.name, run.files[0].suffix) for run in runs] == [
         (0, "deep", ".csv"),
         (1, "b", ".parquet"),
     ]
@@ -41,7 +41,7 @@ def test_runs_without_events_are_left_out_and_can_be_told(tmp_path: Path) -> Non
     assert empty_runs([tmp_path, tmp_path / "missing"]) == [tmp_path / "none"]
 
 
-def test_a_single_file_is_a_run_of_which_nothing_is_known(tmp_path: Path) -> None:
+def test_a_single_file_is_a_run_without_a_description(tmp_path: Path) -> None:
     folder = write_log(tmp_path / "log", ROWS, file_format="csv", described=DESCRIBED)
     [run] = find_runs([folder / "events-000000.csv"], Assumed(policy="fifo", end=9.0))
     assert run.described.is_assumed
@@ -58,7 +58,7 @@ def test_options_for_runs_without_a_description_are_refused_where_there_are_none
         find_runs([folder], Assumed(policy="x"))
 
 
-def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("nothing")
     (tmp_path / "described").mkdir()

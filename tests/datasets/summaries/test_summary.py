@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
 from datasets.summaries.runs import Assumed, find_runs
@@ -15,9 +16,6 @@ from upstream import POLICIES
 from . import hand_written as by_hand
 from .conftest import Summarized
 from .logged_runs import write_log
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ASKED = Asked(buckets=2, worst=1)
 
@@ -51,7 +49,7 @@ def test_a_queue_that_says_something_else_is_not_confirmed(summarized: Summarize
     assert summarized.run("by hand/returned").is_confirmed is None
 
 
-def test_what_a_killed_writer_said_before_its_last_file_is_not_held_against_it(
+def test_the_description_of_an_unfinished_run_is_not_compared_with_its_events(
     summarized: Summarized,
 ) -> None:
     each = summarized.run("by hand/killed")
@@ -99,7 +97,9 @@ def test_the_same_run_twice_is_refused_before_anything_is_read(tmp_path: Path) -
         summarize(cast("SparkSession", None), runs, tmp_path / "out", ASKED)
 
 
-def test_a_delivery_of_what_never_arrived_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_delivery_of_an_update_that_never_arrived_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     rows = [(0.0, "arrival", "k", 0), (1.0, "delivery", "k", 1)]
     runs = find_runs([write_log(tmp_path / "log", rows)], Assumed())
     with pytest.raises(BadFileError, match="row 2: delivery of update 1 of key 'k', which never"):

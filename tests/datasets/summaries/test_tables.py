@@ -55,5 +55,5 @@ def test_the_json_is_strict_and_has_everything(summarized: Summarized) -> None:
     ].keys()
 
 
-def test_an_interval_that_there_is_not_has_its_columns_all_the_same() -> None:
+def test_a_missing_interval_has_its_columns() -> None:
     assert _interval("ratio", None).keys() == _interval("ratio", interval([1.0, 2.0])).keys()

@@ -31,7 +31,7 @@ def trade(
     correction: str = "00",
     sequence: str = "1231",
 ) -> str:
-    """Return a line of trades, with the fields that nobody reads, too."""
+    """Return a line of trades, including fields that are not read."""
     known = (time, exchange, symbol, condition, size, price, "N", correction, sequence)
     return "|".join([*known, "", "C", "", "093000417230000", "", "0"])
 

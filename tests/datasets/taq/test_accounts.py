@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.taq.accounts import KEPT, Account, account_for, dropped_by_reason
 from datasets.taq.filters import Filters
@@ -13,9 +12,6 @@ from datasets.taq.staging import BAD, BLANK, HEADER, TRAILER, stage
 
 from .daily_files import daily, trade, write
 from .test_staging import splits_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 BAD_LINES = (61, 200, 319)
 DROPPED_LINE = 100
@@ -63,7 +59,7 @@ def test_the_number_of_a_line_is_that_of_its_place(accounts: list[Account]) -> N
     assert short.line_number(short.sorts[KEPT].last) == 4
 
 
-def test_what_is_after_and_before_a_line_is_found(accounts: list[Account]) -> None:
+def test_the_lines_after_and_before_a_line_are_found(accounts: list[Account]) -> None:
     long = accounts[0]
     assert long.line_number(long.first_after(long.sorts[BAD].first)) == 62
     assert long.last_line(but=BLANK) == long.sorts[TRAILER].first
@@ -72,6 +68,6 @@ def test_what_is_after_and_before_a_line_is_found(accounts: list[Account]) -> No
     assert long.blanks_before(long.sorts[BAD].last) == 1
 
 
-def test_what_is_dropped_is_added_up_over_files(accounts: list[Account]) -> None:
+def test_dropped_rows_are_added_up_over_files(accounts: list[Account]) -> None:
     assert dropped_by_reason(accounts, 0) == {BAD: 3, "condition Z": 1}
     assert dropped_by_reason(accounts[1:], 2) == {BAD: 2}

@@ -66,7 +66,7 @@ def test_compression_is_told_by_the_bytes_and_not_by_the_name(tmp_path: Path) ->
         ),
     ],
 )
-def test_what_cannot_be_read_says_why(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path, content: bytes, reason: str) -> None:
     assert reason in str(refusal(write(tmp_path / "x.txt", content)))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
 from datasets.taq.accounts import Account, account_for
@@ -23,9 +23,6 @@ from .daily_files import (
     trade,
     write,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ROW = trade()
 GOOD = daily([ROW] * 3)
@@ -83,7 +80,7 @@ def found_in(account: Account, allowance: Allowance | None = None) -> Findings:
         ("fixed-no-day", None, "neither the file nor its name has its date"),
     ],
 )
-def test_what_is_not_in_order_is_named_with_its_line(
+def test_a_fault_of_a_file_is_named_with_its_line(
     accounts: dict[str, Account], name: str, line: int | None, reason: str
 ) -> None:
     with pytest.raises(BadFileError) as caught:
@@ -139,7 +136,7 @@ def test_a_date_that_is_given_is_that_of_files_that_say_none(accounts: dict[str,
         found_in(accounts["fixed"], Allowance(date=day))
 
 
-def test_so_many_bad_rows_as_are_allowed_are_let_pass(accounts: dict[str, Account]) -> None:
+def test_as_many_bad_rows_as_are_allowed_are_accepted(accounts: dict[str, Account]) -> None:
     findings = found_in(accounts["bad-row"], Allowance(bad_rows=2))
     assert findings.blank_rows == 0
     assert findings.first_bad is not None

@@ -7,9 +7,8 @@ from datetime import date
 import pytest
 
 from datasets.errors import BadOptionError
-from datasets.taq.conditions import USUALLY_DROPPED
 from datasets.taq.filters import Filters
-from datasets.taq.formats import Format, Kind
+from datasets.taq.formats import USUALLY_DROPPED, Format, Kind
 from datasets.taq.options import (
     corrections_of,
     date_of,
@@ -20,7 +19,7 @@ from datasets.taq.options import (
 )
 
 
-def test_nothing_said_means_the_usual_filters() -> None:
+def test_without_options_the_usual_filters_apply() -> None:
     assert filters_of(Kind.TRADES) == Filters()
     nothing = [
         format_of(None),
@@ -75,7 +74,7 @@ def test_each_option_means_what_it_says() -> None:
         ("--to", {"from_time": "16:00", "to_time": "9:30"}),
     ],
 )
-def test_what_makes_no_sense_is_refused(option: str, arguments: dict[str, str]) -> None:
+def test_invalid_options_are_refused(option: str, arguments: dict[str, str]) -> None:
     with pytest.raises(BadOptionError, match=f"^{option} "):
         filters_of(Kind.TRADES, **arguments)  # type: ignore[arg-type] # a flag among texts
 
@@ -86,7 +85,7 @@ def test_quotes_have_no_options_of_trades(arguments: dict[str, str]) -> None:
         filters_of(Kind.QUOTES, **arguments)  # type: ignore[arg-type] # a flag among texts
 
 
-def test_a_format_and_a_date_that_are_none_are_refused() -> None:
+def test_an_unknown_format_and_an_invalid_date_are_refused() -> None:
     with pytest.raises(BadOptionError, match="one of daily-trades"):
         format_of("csv")
     with pytest.raises(BadOptionError, match="a day such as"):

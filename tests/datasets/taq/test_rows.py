@@ -1,19 +1,21 @@
-"""Values of lines, and every way in which a line can be bad, in each format."""
+"""Fields and values of lines, and every way in which a line can be bad, in each format."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from datasets.taq.rows import VALUES, with_values
+from datasets.taq.rows import VALUES, shown, with_fields, with_values
 from datasets.taq.sources import recognise
 
 from .daily_files import (
     MONTHLY_QUOTES_HEADER,
     MONTHLY_TRADES_HEADER,
     QUOTES_HEADER,
+    TRADES_HEADER,
     daily,
     fixed,
     fixed_quote,
@@ -22,9 +24,6 @@ from .daily_files import (
     trade,
     write,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
 
 HALF_PAST_NINE = 34_200 * 10**9
 
@@ -56,7 +55,7 @@ def test_a_daily_trade_has_its_values(spark: SparkSession, tmp_path: Path) -> No
     assert (other.price, other["size"], other.correction, other.sequence) == (-0.5, 0, 12, None)
 
 
-def test_what_is_wrong_with_a_daily_trade_is_said(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_fault_of_a_daily_trade_is_named(spark: SparkSession, tmp_path: Path) -> None:
     cases = {
         trade("256199000000000"): "the time is no time of 15 digits, HHMMSS and decimals: "
         "'256199000000000'",
@@ -157,3 +156,71 @@ def test_a_monthly_quote_has_its_values(spark: SparkSession, tmp_path: Path) -> 
     assert (row.fault, row.day, row.nanoseconds) == (None, 13_882, 57_600 * 10**9)
     assert (row.bid, row.ask, row.bid_size, row.ask_size) == (104.05, 104.1, 12, 3)
     assert (row.condition, row.exchange) == ("12", "N")
+
+
+def fields_of(spark: SparkSession, tmp_path: Path, beginning: str, lines: list[str]) -> list[Row]:
+    """Return the fields of lines of a file that begins so."""
+    [source] = recognise([write(tmp_path / "x", beginning)])
+    frame = spark.createDataFrame(pa.table({"line": lines}))
+    return with_fields(frame, source)[0].collect()
+
+
+def test_separated_fields_lose_the_blanks_around_but_for_conditions(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lines = [trade(symbol="BRK B ", condition=" O  ", price=" 45.9", sequence="")]
+    [row] = fields_of(spark, tmp_path, daily(lines), lines)
+    assert row.torn is None
+    assert (row.symbol, row.condition, row.price, row.sequence) == ("BRK B", " O  ", "45.9", "")
+
+
+def test_quotation_marks_of_the_monthly_product_are_no_part_of_fields(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lines = [
+        '"IBM","20080104","9:30:26",193.76,100,0,0,"","N"',
+        "IBM,2008-01-04,9:30:26,1,2,0,0,@F,N",
+    ]
+    rows = fields_of(spark, tmp_path, MONTHLY_TRADES_HEADER + "\n", lines)
+    assert [row.torn for row in rows] == [None, None]
+    assert [(row.symbol, row.date, row.condition) for row in rows] == [
+        *(("IBM", "20080104", ""), ("IBM", "2008-01-04", "@F"))
+    ]
+
+
+def test_a_line_with_more_or_fewer_fields_than_the_header_is_torn(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lines = [trade(), trade()[:20], trade() + "|", ""]
+    rows = fields_of(spark, tmp_path, TRADES_HEADER + "\n", lines)
+    expected = "there are {} fields, and 15 columns in the header"
+    assert [row.torn for row in rows] == [None, *(expected.format(n) for n in (3, 16, 1))]
+
+
+def test_fields_of_fixed_widths_are_cut_at_their_places(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lines = [fixed_trade("093000123", "BRK", "B", condition=" O  ", size="      100")]
+    [row] = fields_of(spark, tmp_path, fixed(lines), lines)
+    assert (row.torn, row.time, row.symbol) == (None, "093000123", "BRK B")
+    assert (row.condition, row.size, row.price) == (" O  ", "100", "00000458800")
+    assert (row.correction, row.sequence) == ("00", "0000000000001231")
+    lines = [fixed_quote("093000123456", "IBM")]
+    [row] = fields_of(spark, tmp_path, fixed(lines), lines)
+    assert (row.time, row.symbol, row.bid, row.ask_size) == (
+        *("093000123456", "IBM", "00000458700", "0000003"),
+    )
+
+
+def test_a_row_of_fixed_widths_may_lack_its_end_but_no_field(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    line = fixed_trade()
+    rows = fields_of(spark, tmp_path, fixed([line]), [line[:53], line[:52]])
+    assert [row.torn for row in rows] == [*(None, "there are 52 characters; a row has 53 or more")]
+
+
+def test_an_error_shows_short_and_printable_text(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(pa.table({"text": ["4x", "a\x1b[31mé", "y" * 99]}))
+    rows = frame.select(shown(F.col("text")).alias("shown")).collect()
+    assert [row["shown"] for row in rows] == ["'4x'", "'a?[31m?'", "'" + "y" * 40 + "...'"]

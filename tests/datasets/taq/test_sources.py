@@ -62,7 +62,7 @@ def test_files_of_one_layout_can_be_read_together(tmp_path: Path) -> None:
     assert first.layout != second.layout
 
 
-def test_what_is_no_taq_is_refused_with_the_names_of_the_formats(tmp_path: Path) -> None:
+def test_another_file_is_refused_with_the_names_of_the_formats(tmp_path: Path) -> None:
     path = write(tmp_path / "x", "time,key,value\n1,a,2\n")
     assert refusal(path).startswith(
         f"{path}, line 1: 'time,key,value' is not the start of a known TAQ"

@@ -6,9 +6,9 @@ import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datasets.errors import BadFileError
 from datasets.taq.filters import Filters
@@ -16,9 +16,6 @@ from datasets.taq.sources import Source, recognise
 from datasets.taq.staging import BAD, BLANK, HEADER, PLACE, TRAILER, link_files, read_lines, stage
 
 from .daily_files import MONTHLY_TRADES_HEADER, TRADES_HEADER, daily, trade, write
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def test_every_line_of_every_layout_is_staged_with_what_it_is(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from datasets.taq.times import (
     FIRST_YEAR,
@@ -25,10 +26,6 @@ from datasets.taq.times import (
     utc_nanoseconds,
 )
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
-
-
 NEW_YORK = ZoneInfo(ZONE)
 EPOCH = date(1970, 1, 1)
 
@@ -41,8 +38,6 @@ def parsed(
     spark: SparkSession, texts: Sequence[str], *parses: Callable[[Column], Column]
 ) -> list[list[object]]:
     """Return what each parse makes of each text, in one job."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     frame = spark.createDataFrame(pa.table({"text": list(texts)}))
     columns = [parse(F.col("text")).alias(f"c{n}") for n, parse in enumerate(parses)]
     return [list(column) for column in zip(*frame.select(*columns).collect(), strict=True)]
@@ -91,8 +86,6 @@ def test_dates_are_read_in_the_orders_that_are_clear(spark: SparkSession) -> Non
 @pytest.fixture(scope="module")
 def moments(spark: SparkSession) -> list[tuple[date, int, int, float]]:
     """Days of all seasons, and the hours around the changes of the clocks, converted."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     days = [date(1996, 7, 1), date(2006, 4, 2), date(2006, 10, 29), date(2007, 3, 11)]
     days += [date(2007, 11, 4), date(2018, 1, 2), date(2018, 3, 9), date(2018, 3, 11)]
     days += [date(2018, 3, 12), date(2018, 11, 2), date(2018, 11, 4), date(2018, 11, 5)]
@@ -134,7 +127,7 @@ def test_a_date_is_read_with_the_year_first_or_the_month_first(day: date) -> Non
 @pytest.mark.parametrize(
     "text", ["", "2014010", "20140230", "20141301", "14JAN014", "31012014", "18990101", "٢٠١٤٠١٠٦"]
 )
-def test_what_is_no_date_is_none(text: str) -> None:
+def test_other_text_is_not_a_date(text: str) -> None:
     assert parsed_date(text) is None
 
 

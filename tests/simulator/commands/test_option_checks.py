@@ -39,13 +39,13 @@ def test_other_numbers_are_neither(number: float) -> None:
         UnknownPolicyError("lifo", ["fifo"]),
     ],
 )
-def test_what_is_refused_becomes_a_usage_error(error: Exception) -> None:
+def test_an_error_of_ours_becomes_a_usage_error(error: Exception) -> None:
     with pytest.raises(typer.BadParameter) as caught, usage_errors():
         raise error
     assert str(caught.value) == str(error)
 
 
-def test_what_the_system_refuses_ends_the_command(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_the_system_ends_the_command(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit) as caught, usage_errors():
         raise PermissionError(13, "Permission denied", "x.csv")
     assert caught.value.exit_code == 1
@@ -57,7 +57,7 @@ def test_a_closed_pipe_is_not_reported_as_an_error() -> None:
         raise BrokenPipeError
 
 
-def test_a_plot_is_a_png_in_a_folder_that_there_is(tmp_path: Path) -> None:
+def test_a_plot_is_a_png_in_an_existing_folder(tmp_path: Path) -> None:
     assert plot_path(None) is None
     assert plot_path(tmp_path / "plot.PNG") == tmp_path / "plot.PNG"
     for path in (tmp_path / "plot.jpg", tmp_path / "plot", tmp_path / "folder" / "plot.png"):
@@ -65,6 +65,6 @@ def test_a_plot_is_a_png_in_a_folder_that_there_is(tmp_path: Path) -> None:
             plot_path(path)
 
 
-def test_a_mistake_of_ours_stays_what_it_is() -> None:
+def test_an_assertion_error_is_not_caught() -> None:
     with pytest.raises(AssertionError, match="ours"), usage_errors():
         raise AssertionError("ours")

@@ -56,7 +56,7 @@ def test_the_table_has_the_freshest_first_and_fits_80_columns(report: PolicyRepo
     assert "…" not in "".join(rows)
 
 
-def test_what_was_shed_counts_as_skipped(report: PolicyReport) -> None:
+def test_shed_updates_count_as_skipped(report: PolicyReport) -> None:
     [row] = [row for row in lines_of(report) if row.startswith("append-shedding")]
     shed = next(each["shed"] for each in report.as_json() if each["policy"] == "append-shedding")
     assert f"{shed:,}" in row

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
@@ -10,13 +12,15 @@ from simulator.demo.demo import (
     MOST_OF_THE_TIME_SHOWING,
     NEVER,
     SHOWN_POLICIES,
+    Arrival,
     Consumer,
     Demo,
     DemoReport,
     DemoSettings,
     run_in_real_time,
+    zipf_feed,
 )
-from simulator.demo.zipf_feed import ZipfFeed
+from simulator.workloads.workload import zipf
 from upstream import POLICIES, InPlaceScheduler, ManualClock, UpdateQueue, staleness_lower_bound
 
 SETTINGS = DemoSettings(keys=100, theta=1.2)
@@ -40,11 +44,38 @@ def report() -> DemoReport:
     return run(SETTINGS, 6.0)
 
 
+def first(count: int, settings: DemoSettings) -> list[Arrival]:
+    return list(islice(zipf_feed(settings), count))
+
+
+def test_a_feed_is_the_same_for_the_same_seed_and_another_for_another() -> None:
+    assert first(10_000, SETTINGS) == first(10_000, SETTINGS)
+    assert first(10, SETTINGS) != first(10, replace(SETTINGS, seed=2))
+
+
+def test_the_feed_is_in_order_as_fast_as_asked_for_and_numbered() -> None:
+    arrivals = first(20_000, replace(SETTINGS, updates_per_second=100.0))
+    dues = [arrival.due_seconds for arrival in arrivals]
+    assert dues == sorted(dues)
+    assert dues[-1] == pytest.approx(200.0, rel=0.03)
+    assert [arrival.value for arrival in arrivals] == list(range(20_000))
+
+
+def test_keys_of_the_feed_arrive_by_zipf_s_law_and_their_names_sort_by_rank() -> None:
+    arrivals = first(50_000, DemoSettings(keys=10, theta=1.0))
+    counts = Counter(arrival.key for arrival in arrivals)
+    assert [key for key, _ in counts.most_common()] == sorted(counts)
+    assert counts["key-01"] / counts["key-02"] == pytest.approx(2.0, rel=0.05)
+    for key, share in zip(sorted(counts), zipf(10, 1.0).tolist(), strict=True):
+        assert counts[key] / 50_000 == pytest.approx(share, rel=0.05)
+    assert {arrival.key for arrival in first(100, DemoSettings(keys=1))} == {"key-1"}
+
+
 def test_every_shown_policy_is_one_of_the_library() -> None:
     assert set(SHOWN_POLICIES) <= set(POLICIES)
 
 
-def test_every_queue_hears_of_every_update_and_accounts_for_it(report: DemoReport) -> None:
+def test_every_queue_receives_and_accounts_for_every_update(report: DemoReport) -> None:
     assert report.arrived == pytest.approx(12_000, rel=0.05)
     for policy in report.policies:
         counted = policy.statistics
@@ -61,32 +92,30 @@ def test_all_consumers_have_the_same_speed(report: DemoReport) -> None:
 def test_the_append_queue_falls_behind_and_the_update_queues_do_not(report: DemoReport) -> None:
     earlier = run(SETTINGS, 3.0)
     for policy in ("fifo", "in-place", "linecutting", "index", "adaptive"):
-        assert report.of("append").queue_staleness > 5 * report.of(policy).queue_staleness
-    assert report.of("append").queue_staleness > 1.8 * earlier.of("append").queue_staleness
-    assert report.of("index").queue_staleness < 1.2 * earlier.of("index").queue_staleness
+        assert report.of("append").queue.mean > 5 * report.of(policy).queue.mean
+    assert report.of("append").queue.mean > 1.8 * earlier.of("append").queue.mean
+    assert report.of("index").queue.mean < 1.2 * earlier.of("index").queue.mean
 
 
 def test_the_index_is_the_best_and_close_to_the_bound(report: DemoReport) -> None:
     index = report.of("index")
-    assert index.queue_staleness < 0.9 * report.of("in-place").queue_staleness
-    assert index.times_the_bound == pytest.approx(1.03, abs=0.08)
+    assert index.queue.mean < 0.9 * report.of("in-place").queue.mean
+    assert index.queue.times_the_bound == pytest.approx(1.03, abs=0.08)
 
 
 def test_the_bound_is_that_of_the_rates_of_the_feed(report: DemoReport) -> None:
-    feed = ZipfFeed(
-        keys=100, theta=1.2, updates_per_second=SETTINGS.updates_per_second, seed=SETTINGS.seed
-    )
-    known = staleness_lower_bound(feed.rates, SETTINGS.processing_cost)
-    assert report.of("index").queue_lower_bound == pytest.approx(known, rel=0.1)
+    rates = SETTINGS.updates_per_second * zipf(100, 1.2)
+    known = staleness_lower_bound(rates, SETTINGS.processing_cost)
+    assert report.of("index").queue.lower_bound == pytest.approx(known, rel=0.1)
 
 
 def test_the_application_is_staler_than_the_queue_and_the_worst_key_than_the_mean(
     report: DemoReport,
 ) -> None:
     for policy in report.policies:
-        assert policy.application_staleness > policy.queue_staleness
-        assert policy.worst_queue_staleness > policy.queue_staleness
-        assert policy.worst_key is not None
+        assert policy.application.mean > policy.queue.mean
+        assert policy.queue.worst > policy.queue.mean
+        assert policy.queue.worst_key is not None
 
 
 def test_the_adaptive_queue_keeps_every_update_until_too_many_wait(report: DemoReport) -> None:
@@ -102,18 +131,18 @@ def test_another_seed_is_another_run() -> None:
     assert run(replace(SETTINGS, seed=2), 1.0) != run(SETTINGS, 1.0)
 
 
-def test_without_overload_there_is_no_best_to_compare_with() -> None:
+def test_without_overload_there_is_no_bound_to_compare_with() -> None:
     report = run(replace(SETTINGS, load=0.5), 2.0)
-    assert report.of("index").queue_lower_bound == 0.0
-    assert report.of("index").times_the_bound is None
+    assert report.of("index").queue.lower_bound == 0.0
+    assert report.of("index").queue.times_the_bound is None
 
 
 def test_before_the_first_update_there_is_nothing_to_report() -> None:
     clock = ManualClock()
     report = Demo(SETTINGS, clock).report()
     assert report.arrived == 0
-    assert all(policy.worst_key is None for policy in report.policies)
-    assert all(policy.times_the_bound is None for policy in report.policies)
+    assert all(policy.queue.worst_key is None for policy in report.policies)
+    assert all(policy.queue.times_the_bound is None for policy in report.policies)
 
 
 def test_a_late_machine_catches_up_and_measures_the_delay() -> None:
@@ -128,7 +157,7 @@ def test_a_late_machine_catches_up_and_measures_the_delay() -> None:
     assert late.arrived == pytest.approx(3 * on_time.arrived, rel=0.1)
     served = late.of("index").statistics.delivered
     assert served == pytest.approx(3.0 / SETTINGS.processing_cost, abs=2)
-    assert late.of("index").queue_staleness > 5 * on_time.of("index").queue_staleness
+    assert late.of("index").queue.mean > 5 * on_time.of("index").queue.mean
 
 
 def test_catching_up_when_nothing_is_due_changes_nothing() -> None:
@@ -139,24 +168,25 @@ def test_catching_up_when_nothing_is_due_changes_nothing() -> None:
     assert demo.report() == before
 
 
-def make() -> tuple[ManualClock, UpdateQueue, Consumer]:
+def make(*keys: str) -> tuple[ManualClock, UpdateQueue, Consumer]:
+    """Return a consumer that has started, on a queue with an update of each of these keys."""
     clock = ManualClock()
     queue = UpdateQueue(InPlaceScheduler(), clock=clock)
-    return clock, queue, Consumer(queue, processing_cost=2.0)
+    for value, key in enumerate(keys):
+        queue.enqueue(key, value)
+    consumer = Consumer(queue, processing_cost=2.0)
+    consumer.start(clock.now())
+    return clock, queue, consumer
 
 
 def test_a_consumer_with_nothing_to_do_is_idle_and_never_due() -> None:
     _, _, consumer = make()
-    consumer.start(0.0)
     assert consumer.is_idle
     assert consumer.due == NEVER
 
 
-def test_a_consumer_delivers_what_it_took_and_takes_the_next() -> None:
-    clock, queue, consumer = make()
-    queue.enqueue("IBM", 1)
-    queue.enqueue("MSFT", 2)
-    consumer.start(clock.now())
+def test_a_consumer_delivers_the_update_in_hand_and_takes_the_next() -> None:
+    clock, queue, consumer = make("IBM", "MSFT")
     clock.set(2.0)
     consumer.finish()
     counted = queue.statistics()
@@ -169,10 +199,7 @@ def test_a_consumer_delivers_what_it_took_and_takes_the_next() -> None:
 
 
 def test_a_consumer_that_is_called_late_counts_from_when_it_was_due() -> None:
-    clock, queue, consumer = make()
-    queue.enqueue("IBM", 1)
-    queue.enqueue("MSFT", 2)
-    consumer.start(clock.now())
+    clock, queue, consumer = make("IBM", "MSFT")
     clock.set(3.5)
     consumer.finish()
     assert consumer.due == 4.0

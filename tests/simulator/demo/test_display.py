@@ -100,7 +100,7 @@ def test_progress_says_how_much_of_the_time_is_over(report: DemoReport) -> None:
     assert "2.0 of 15 s" in draw(report, width=80)[-1]
 
 
-def test_a_load_that_is_none_is_said_to_be(report: DemoReport) -> None:
+def test_a_load_without_waiting_is_explained(report: DemoReport) -> None:
     assert "lower bound is 0" not in "\n".join(draw(report, width=80))
     settings = DemoSettings(load=0.5)
     assert "lower bound is 0" in "\n".join(draw(report, width=80, settings=settings))
@@ -108,7 +108,7 @@ def test_a_load_that_is_none_is_said_to_be(report: DemoReport) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("width", [40, 80, 100, 120])
-def test_a_terminal_that_has_no_blocks_shows_all_the_same(
+def test_a_terminal_without_block_characters_shows_the_table(
     report: DemoReport, width: int, encoding: str
 ) -> None:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
@@ -140,9 +140,9 @@ def test_the_introduction_says_how_fast_everything_is() -> None:
 
 def test_the_summary_has_the_measured_numbers_and_where_to_look_next(report: DemoReport) -> None:
     text = summary(report, is_stopped=False)
-    assert duration(report.of("append").queue_staleness) in text
-    assert duration(report.of("index").queue_staleness) in text
-    assert f"{ratio(report.of('index').against_bound)} times the lower bound expected" in text
+    assert duration(report.of("append").queue.mean) in text
+    assert duration(report.of("index").queue.mean) in text
+    assert f"{ratio(report.of('index').queue.against_bound)} times the lower bound expected" in text
     assert "Every update is accounted for" in text
     assert "README.md" in text
     assert "python -m simulator demo --help" in text
@@ -155,5 +155,5 @@ def test_the_json_has_everything_a_program_may_want(report: DemoReport) -> None:
     assert found["settings"]["seconds"] == 2.0
     assert list(found["policies"]) == list(SHOWN_POLICIES)
     index = found["policies"]["index"]
-    assert index["queue_staleness_seconds"] == report.of("index").queue_staleness
+    assert index["queue_staleness_seconds"] == report.of("index").queue.mean
     assert index["statistics"]["arrived"] == found["arrived"]

@@ -79,7 +79,7 @@ def test_infinity_stays_infinity() -> None:
     assert row["x"] == math.inf
 
 
-def test_a_row_with_another_column_is_our_mistake() -> None:
+def test_a_row_with_another_column_raises_an_error() -> None:
     with pytest.raises(ValueError, match="staleness"):
         to_csv([{"load": 1}, {"load": 1, "staleness": 2.0}])
 

@@ -73,7 +73,7 @@ def a_table(variant: str, at_random: tuple[float, float], in_turn: tuple[float, 
         ((2.0, 1.5), (0.5, 1.1), False),
     ],
 )
-def test_what_is_as_described(
+def test_eager_is_as_described_if_it_is_better_in_turn_and_worse_at_random(
     at_random: tuple[float, float], in_turn: tuple[float, float], *, expected: bool
 ) -> None:
     table = a_table(CHOSEN, at_random, in_turn)

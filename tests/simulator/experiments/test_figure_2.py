@@ -54,7 +54,7 @@ def test_the_verdict_says_what_happens_when_a_is_delivered() -> None:
     assert "does not rise each time with IN-PLACE" in found.sentence
 
 
-def test_the_verdict_does_not_hold_if_one_delivery_is_otherwise() -> None:
+def test_the_verdict_does_not_hold_if_one_delivery_differs() -> None:
     table = [
         changed(row, staleness=number(row, "staleness") + (row["update"] == "e"))
         for row in quick_table(EXPERIMENT)

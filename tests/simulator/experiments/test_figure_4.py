@@ -15,8 +15,8 @@ from simulator.experiments.figure_4 import (
 )
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import Segment, staleness_lines
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import zipf
 
 from .golden import quick_table
 
@@ -26,7 +26,7 @@ def test_all_rows_have_the_same_columns() -> None:
         assert tuple(row) == COLUMNS
 
 
-def test_what_is_drawn_has_iterations_with_and_without_overlap() -> None:
+def test_the_plot_has_iterations_with_and_without_overlap() -> None:
     overlaps = column(where(quick_table(EXPERIMENT), what="iteration"), "overlap")
     assert len(overlaps) == 5
     assert min(overlaps) == 0.0
@@ -118,7 +118,7 @@ def test_without_overlap_the_difference_is_wait_times_cost_and_half_of_cost_squa
     assert (second.wait, second.cost) == (2.0, 2.0)
 
 
-def test_what_overlaps_counts_for_the_next_iteration() -> None:
+def test_the_overlap_counts_for_the_next_iteration() -> None:
     # a is processed from 1 to 4; b comes at 2, so it is 2 old by then, and is processed 4 to 7
     application = [Segment(0.0, 4.0, 0.0), Segment(4.0, 7.0, 2.0), Segment(7.0, 8.0, None)]
     queue = [
@@ -130,7 +130,7 @@ def test_what_overlaps_counts_for_the_next_iteration() -> None:
     assert second == Iteration(2.0, 4.0, 7.0, difference=12.5 - 2.0, overlap=0.0)
 
 
-def test_an_iteration_that_is_not_done_is_left_out() -> None:
+def test_an_unfinished_iteration_is_left_out() -> None:
     assert list(iterations([Segment(0.0, 2.0, 0.0)], [Segment(0.0, 2.0, 0.0)])) == []
 
 

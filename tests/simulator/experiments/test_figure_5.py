@@ -41,13 +41,13 @@ def test_growth_is_fitted_from_load_2_on() -> None:
     assert fit.r_squared == pytest.approx(1.0)
 
 
-def test_what_is_not_straight_has_less_of_its_variance_explained() -> None:
+def test_a_line_explains_little_of_the_variance_of_other_points() -> None:
     fit = growth(line(0.0, 0.0, 4.0, 0.0), "queue")
     assert fit.slope == pytest.approx(0.0)
     assert fit.r_squared == pytest.approx(0.0)
 
 
-def test_what_does_not_grow_has_no_variance_to_explain() -> None:
+def test_constant_values_have_no_variance_to_explain() -> None:
     assert growth(line(3.0, 3.0, 3.0), "queue").r_squared == 0.0
 
 

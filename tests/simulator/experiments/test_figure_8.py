@@ -9,8 +9,8 @@ import pytest
 
 from simulator.experiments.experiment import Scale, column, number
 from simulator.experiments.figure_8 import EXPERIMENT, count_updates, points, verdict
+from simulator.workloads.recorded import trading_day
 from simulator.workloads.trace_file import TraceFile
-from simulator.workloads.trading_day import trading_day
 from upstream.workloads.trading_day import SHAPES, updates_by_rank
 
 from .golden import quick_table

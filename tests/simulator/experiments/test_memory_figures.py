@@ -2,36 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from simulator.experiments.experiment import Experiment, Row, Table, number, where
+from simulator.experiments.experiment import Experiment, Row, Scale, Table, number, where
 from simulator.experiments.memory_figures import (
+    EFFECTIVE_USAGE,
     FIGURES,
+    KEYS,
     LABELS,
+    LARGEST_NUMBER,
     LOAD,
+    LOADS,
+    NUMBER_BYTES,
     SKEW,
+    THETAS,
+    TUPLES_PER_PAGE,
+    USAGE,
     Axis,
     Means,
+    MemoryRun,
+    NumberCodec,
     by_page,
     draw_panels,
     falls,
     judge_effective_usage,
     judge_usage,
     mean_by,
+    measure,
     page_sizes,
     pages_of,
+    points,
     rises,
     saving,
 )
-from simulator.experiments.memory_runs import EFFECTIVE_USAGE, THETAS, TUPLES_PER_PAGE
+from upstream import (
+    InPlaceScheduler,
+    ManualClock,
+    MemoryUsage,
+    OnDemandMemory,
+    PagePool,
+    UpdateQueue,
+    ValueNotEncodableError,
+)
 
 from .golden import quick_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EFFECTIVE_BY_SKEW, BY_SKEW, EFFECTIVE_BY_LOAD, BY_LOAD = FIGURES
 EFFECTIVE = pytest.mark.parametrize(
@@ -90,8 +108,6 @@ def test_ranges_are_told_for_each_page_size_and_equal_ends_once() -> None:
 
 
 def drawn_over(axis: Axis) -> Figure:
-    from matplotlib.figure import Figure
-
     figure = Figure(layout="constrained")
     draw_panels(quick_table(EFFECTIVE_BY_SKEW), figure, axis=axis, metric=EFFECTIVE_USAGE)
     return figure
@@ -144,60 +160,53 @@ def a_row(memory: str, x: str, value: float, used: float) -> Row:
     }
 
 
-def effective(axis: Axis, *naive: float, on_demand: float = 1.0) -> list[Row]:
-    rows = [a_row("naive", axis.column, value, used) for value, used in enumerate(naive)]
-    return rows + [a_row("on-demand", axis.column, value, on_demand) for value in range(len(naive))]
+def table_of(axis: Axis, memory: str, *used: float, other: float = 1.0) -> list[Row]:
+    """Return what a memory uses along an axis, beside another memory whose use is constant."""
+    [constant] = {"naive", "on-demand"} - {memory}
+    rows = [a_row(memory, axis.column, value, share) for value, share in enumerate(used)]
+    return rows + [a_row(constant, axis.column, value, other) for value in range(len(used))]
 
 
-@pytest.mark.parametrize(
-    ("axis", "naive", "said", "held"),
+ALONG_AN_AXIS = pytest.mark.parametrize(
+    ("axis", "used", "moves", "held"),
     [
-        (SKEW, (0.9, 0.5), "every distribution; that of naive memory falls with the skew", True),
-        (SKEW, (0.5, 0.9), "naive memory does not always fall with the skew", False),
-        (LOAD, (0.5, 0.9), "every load; that of naive memory rises with the load", True),
-        (LOAD, (0.9, 0.5), "naive memory does not always rise with the load", False),
+        (SKEW, (0.9, 0.5), "falls with the skew", True),
+        (SKEW, (0.5, 0.9), "does not always fall with the skew", False),
+        (LOAD, (0.5, 0.9), "rises with the load", True),
+        (LOAD, (0.9, 0.5), "does not always rise with the load", False),
     ],
+    ids=["skew-held", "skew-failed", "load-held", "load-failed"],
 )
+
+
+@ALONG_AN_AXIS
 def test_effective_usage_of_naive_memory_falls_with_skew_and_rises_with_load(
-    axis: Axis, naive: tuple[float, ...], said: str, held: bool
+    axis: Axis, used: tuple[float, ...], moves: str, held: bool
 ) -> None:
-    verdict = judge_effective_usage(effective(axis, *naive), axis)
-    assert said in verdict.sentence
+    verdict = judge_effective_usage(table_of(axis, "naive", *used), axis)
+    assert f"every {axis.each}; that of naive memory {moves}" in verdict.sentence
     assert verdict.held is held
-    assert f"from {naive[0]:.2f} at {axis.column} 0 to {naive[1]:.2f} at 1" in verdict.sentence
+    assert f"from {used[0]:.2f} at {axis.column} 0 to {used[1]:.2f} at 1" in verdict.sentence
 
 
-def test_on_demand_paging_has_to_be_clean() -> None:
-    verdict = judge_effective_usage(effective(SKEW, 0.9, 0.5, on_demand=0.99), SKEW)
-    assert verdict.held is False
-    assert "on-demand paging is not 1" in verdict.sentence
-
-
-def usage(axis: Axis, *on_demand: float, naive: float = 1.0) -> list[Row]:
-    rows = [a_row("on-demand", axis.column, value, used) for value, used in enumerate(on_demand)]
-    return rows + [a_row("naive", axis.column, value, naive) for value in range(len(on_demand))]
-
-
-@pytest.mark.parametrize(
-    ("axis", "on_demand", "said", "held"),
-    [
-        (SKEW, (0.9, 0.5), "its usage falls with the skew", True),
-        (SKEW, (0.5, 0.9), "its usage does not always fall with the skew", False),
-        (LOAD, (0.5, 0.9), "its usage rises with the load", True),
-        (LOAD, (0.9, 0.5), "its usage does not always rise with the load", False),
-    ],
-)
-def test_what_on_demand_paging_holds_falls_with_skew_and_rises_with_load(
-    axis: Axis, on_demand: tuple[float, ...], said: str, held: bool
+@ALONG_AN_AXIS
+def test_usage_of_on_demand_paging_falls_with_skew_and_rises_with_load(
+    axis: Axis, used: tuple[float, ...], moves: str, held: bool
 ) -> None:
-    verdict = judge_usage(usage(axis, *on_demand), axis)
-    assert said in verdict.sentence
+    verdict = judge_usage(table_of(axis, "on-demand", *used), axis)
+    assert f"its usage {moves}" in verdict.sentence
     assert verdict.held is held
     assert "saves 10% to 50% with 4 tuples a page" in verdict.sentence
 
 
+def test_on_demand_paging_has_to_be_clean() -> None:
+    verdict = judge_effective_usage(table_of(SKEW, "naive", 0.9, 0.5, other=0.99), SKEW)
+    assert verdict.held is False
+    assert "on-demand paging is not 1" in verdict.sentence
+
+
 def test_on_demand_paging_has_to_hold_less() -> None:
-    verdict = judge_usage(usage(SKEW, 0.9, 0.5, naive=0.5), SKEW)
+    verdict = judge_usage(table_of(SKEW, "on-demand", 0.9, 0.5, other=0.5), SKEW)
     assert verdict.held is False
     assert "not always less than naive memory" in verdict.sentence
 
@@ -228,17 +237,9 @@ def test_naive_memory_uses_little_of_its_space_at_small_loads_and_more_at_others
     assert means[2] < 0.5 < means[5] < 0.9 < means[20]
 
 
-@EFFECTIVE
-def test_the_verdict_on_effective_usage_says_whether_the_claim_held(figure: Experiment) -> None:
-    table = quick_table(figure)
-    assert figure.verdict(table).held
-    dirty = figure.verdict([{**row, "effective_usage": 0.9} for row in table])
-    assert dirty.held is False
-    assert "on-demand paging is not 1" in dirty.sentence
-    constant = figure.verdict([{**row, "effective_usage": 1.0} for row in table])
-    assert constant.held is False
-    verb = "fall" if figure is EFFECTIVE_BY_SKEW else "rise"
-    assert f"naive memory does not always {verb}" in constant.sentence
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_the_claim_of_each_figure_holds(figure: Experiment) -> None:
+    assert figure.verdict(quick_table(figure)).held
 
 
 @USED
@@ -270,11 +271,127 @@ def test_with_load_more_keys_wait_and_less_is_saved_by_large_pages_nothing() -> 
     assert saving(pages_of(table, 64), "load", "page_usage")[20] < 0.01
 
 
-@USED
-def test_the_verdict_on_usage_says_whether_the_claim_held(figure: Experiment) -> None:
-    table = quick_table(figure)
-    assert figure.verdict(table).held
-    changed = figure.verdict([{**row, "usage": 100.0} for row in table])
-    assert changed.held is False
-    assert "not always less than naive memory" in changed.sentence
-    assert f"does not always {'fall' if figure is BY_SKEW else 'rise'}" in changed.sentence
+# The runs.
+
+
+@cache
+def memory_usage(
+    memory: str, *, theta: float = 0.0, load: float = 5, is_memoryless: bool = False
+) -> MemoryUsage:
+    return MemoryRun(
+        memory=memory,
+        theta=theta,
+        load=load,
+        tuples_per_page=16,
+        results=1_000,
+        is_memoryless=is_memoryless,
+    ).measure()
+
+
+def test_each_distribution_load_and_page_size_is_a_point() -> None:
+    found = points(Scale())
+    assert len(found) == len(THETAS) * len(LOADS) * len(TUPLES_PER_PAGE)
+    assert {point["load"] for point in points(Scale(is_quick=True))} < set(LOADS)
+
+
+def test_naive_memory_ends_with_a_location_for_each_key() -> None:
+    usage = memory_usage("naive")
+    assert usage.locations_held == KEYS
+    assert usage.locations_live < KEYS
+
+
+def test_on_demand_paging_holds_what_is_live_and_no_more() -> None:
+    usage = memory_usage("on-demand")
+    assert usage.locations_held == usage.locations_live == memory_usage("naive").locations_live
+    assert usage.average_effective_usage == 1.0
+
+
+@pytest.mark.parametrize("load", [2, 5, 10])
+def test_with_uniform_rates_usage_is_what_the_cycle_of_service_says(load: int) -> None:
+    # If n keys wait, each of them waits n * load until it is served, and is then without an update
+    # for 100 on average. So n = KEYS * n * load / (n * load + 100), which is solved for n.
+    expected = KEYS * (load - 1) / load
+    assert memory_usage("on-demand", load=load).average_usage_locations == pytest.approx(
+        expected, rel=0.03
+    )
+
+
+@pytest.mark.parametrize("theta", THETAS)
+@pytest.mark.parametrize("memory", ["on-demand", "naive"])
+def test_memoryless_arrivals_change_usage_by_3_of_100_tuples_at_most(
+    memory: str, theta: float
+) -> None:
+    even = memory_usage(memory, theta=theta, load=2)
+    memoryless = memory_usage(memory, theta=theta, load=2, is_memoryless=True)
+    assert memoryless.average_usage_locations == pytest.approx(even.average_usage_locations, abs=3)
+    assert memoryless.average_effective_usage == pytest.approx(
+        even.average_effective_usage, abs=0.03
+    )
+
+
+def test_a_setting_has_a_row_for_each_memory_and_one_for_preallocated_room() -> None:
+    point = {"theta": 0.9, "load": 2, "tuples_per_page": 16}
+    on_demand, naive, preallocated = measure(point, Scale(is_quick=True), metric=USAGE)
+    assert [row["memory"] for row in (on_demand, naive)] == ["on-demand", "naive"]
+    assert list(preallocated) == [*point, "memory", "usage", "page_usage"]
+    assert preallocated == {**point, "memory": "preallocated", "usage": 100.0, "page_usage": 112.0}
+    assert number(on_demand, "usage") < number(naive, "usage") < 100.0
+    assert number(on_demand, "usage") < number(on_demand, "page_usage")
+    assert number(on_demand, "page_usage") < number(naive, "page_usage") < 112.0
+
+
+def test_runs_that_several_figures_use_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[MemoryRun] = []
+    measure_run = MemoryRun.measure
+
+    def noted(each: MemoryRun) -> MemoryUsage:
+        measured.append(each)
+        return measure_run(each)
+
+    monkeypatch.setattr(MemoryRun, "measure", noted)
+    point = {"theta": 0.45, "load": 2, "tuples_per_page": 16}  # which no figure has
+    for seed in (1, 2):
+        for metric in (USAGE, EFFECTIVE_USAGE, USAGE):
+            measure(point, Scale(seed=seed, is_quick=True), metric=metric)
+    assert [(each.memory, each.seed) for each in measured] == [
+        *(("on-demand", 1), ("naive", 1)),
+        *(("on-demand", 2), ("naive", 2)),
+    ]
+
+
+def test_effective_usage_by_page_is_what_waits_by_what_is_held() -> None:
+    point = {"theta": 0.0, "load": 5, "tuples_per_page": 16}
+    scale = Scale(is_quick=True)
+    used = [number(row, "usage") for row in measure(point, scale, metric=USAGE)]
+    held = [number(row, "page_usage") for row in measure(point, scale, metric=USAGE)]
+    rows = measure(point, scale, metric=EFFECTIVE_USAGE)
+    assert [number(row, "effective_page_usage") for row in rows] == pytest.approx(
+        [used[0] / pages for pages in held]
+    )
+    on_demand, naive, preallocated = (number(row, "effective_usage") for row in rows)
+    assert on_demand == 1.0
+    assert naive == pytest.approx(used[0] / used[1], abs=0.03)
+    assert preallocated == pytest.approx(used[0] / KEYS)
+
+
+@pytest.mark.parametrize("number", [0, 1, 255, 256, LARGEST_NUMBER])
+def test_a_number_is_decoded_as_it_was_encoded_in_a_fixed_length(number: int) -> None:
+    data = NumberCodec().encode(number)
+    assert len(data) == NUMBER_BYTES
+    assert NumberCodec().decode(data) == number
+
+
+@pytest.mark.parametrize("value", [-1, LARGEST_NUMBER + 1, 1.0, "1", True, None])
+def test_other_values_are_refused(value: object) -> None:
+    with pytest.raises(ValueNotEncodableError):
+        NumberCodec().encode(value)
+
+
+def test_a_queue_keeps_numbers_in_a_page_pool() -> None:
+    memory = OnDemandMemory(PagePool(64, page_bytes=64, location_bytes=NUMBER_BYTES))
+    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock(), memory=memory, codec=NumberCodec())
+    queue.enqueue("IBM", 1)
+    queue.enqueue("IBM", 2)
+    update = queue.dequeue()
+    assert update is not None
+    assert update.value == 2

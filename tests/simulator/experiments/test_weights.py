@@ -18,7 +18,7 @@ def test_equal_weights_change_nothing(heavy: str) -> None:
 
 
 @pytest.mark.parametrize("heavy", HEAVY)
-def test_what_weighs_more_is_served_sooner(heavy: str) -> None:
+def test_heavier_keys_are_served_sooner(heavy: str) -> None:
     in_place, index, weighted = where(quick_table(EXPERIMENT), heavy=heavy, spread=100)
     for kind in ("queue", "application", "queue_of_heavy_keys"):
         assert number(weighted, kind) < 0.5 * number(index, kind)
@@ -26,7 +26,7 @@ def test_what_weighs_more_is_served_sooner(heavy: str) -> None:
     assert number(weighted, "queue_of_light_keys") > number(index, "queue_of_light_keys")
 
 
-def test_nothing_is_far_below_the_weighted_bound() -> None:
+def test_no_staleness_is_far_below_the_weighted_bound() -> None:
     for row in quick_table(EXPERIMENT):
         assert number(row, "queue") > 0.95 * number(row, "queue_bound")
         assert number(row, "application") > 0.95 * number(row, "application_bound")

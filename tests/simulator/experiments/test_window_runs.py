@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simulator.experiments.window_runs import WindowRun, dropped_share, one_key
-from simulator.model.simulation import KeyTimes
-from simulator.workloads.key_rates import uniform
+from simulator.model.simulation import with_key_times
 from simulator.workloads.sources import RoundRobin
+from simulator.workloads.workload import uniform
 from upstream import (
     RandomWindowShedding,
     WindowQueueStatistics,
@@ -52,7 +52,7 @@ def test_times_of_a_key_are_counted_in_its_own_tuples() -> None:
     def enqueue(key: object, value: object, time: float | None = None) -> None:
         taken.append((key, value, time))
 
-    key_times = KeyTimes(enqueue)
+    key_times = with_key_times(enqueue)
     for number, key in enumerate("aab"):
         key_times(key, number)
     assert taken == [("a", 0, 0.0), ("a", 1, 1.0), ("b", 2, 0.0)]

@@ -59,7 +59,7 @@ class TestEveryEventLoop:
         assert trace == [(1.0, "arrival"), (2.0, "arrival"), (2.0, "work"), (3.0, "end")]
 
     @pytest.mark.parametrize("kind", ["arrivals", "work"])
-    def test_what_is_equal_comes_in_the_order_of_asking(
+    def test_equal_events_happen_in_the_order_of_the_requests(
         self, kind: str, loop: EventLoop, trace: Trace
     ) -> None:
         process = arrive if kind == "arrivals" else work

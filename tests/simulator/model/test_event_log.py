@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simulator.model.event_log import EventLog, noted_shedding
 from simulator.model.policy_run import PolicyRun
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import zipf
 from upstream import ManualClock
 from upstream.events import Event, EventKind
 
@@ -30,7 +30,7 @@ def test_events_are_in_the_order_in_which_they_were_noted_and_found_by_kind() ->
     assert log.of_kind(EventKind.ARRIVAL) == [arrived, other]
 
 
-def test_what_was_shed_is_noted_right_after_the_arrival_that_was_the_cause() -> None:
+def test_a_shed_update_is_noted_right_after_the_arrival_that_caused_it() -> None:
     log, clock = EventLog(), ManualClock()
     queue, notes = noted_shedding(clock, log, capacity=2, seed=1)
     for number in range(20):

@@ -57,7 +57,7 @@ def test_without_keys_staleness_is_zero() -> None:
 
 
 @pytest.mark.parametrize("bound", [None, 0.0])
-def test_nothing_is_told_against_a_bound_that_is_0_or_unknown(bound: float | None) -> None:
+def test_no_ratio_is_given_to_a_bound_that_is_0_or_unknown(bound: float | None) -> None:
     assert Staleness({"a": 1.0}, bound, observed=20.0).times_the_bound is None
 
 

@@ -10,8 +10,8 @@ import pytest
 from simulator.errors import OptionError
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import Segment, staleness_lines
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import FixedInterval, Poisson
+from simulator.workloads.workload import uniform, zipf
 from tests.simulator.logged_run import WORKLOADS, logged_run
 from upstream import POLICIES, SCHEDULERS, UnknownPolicyError
 from upstream.events import EventKind
@@ -69,7 +69,7 @@ def test_the_queue_is_told_the_rates_and_the_cost_if_that_is_asked_for() -> None
     simulation, informed = replace(RUN, is_informed=True).set_up()
     assert informed.queue.stream.rates_are_given
     assert informed.queue.processing_cost == 2.0
-    assert simulation.rates == dict(enumerate(zipf(20, 0.9).shares.tolist()))
+    assert simulation.rates == dict(enumerate(zipf(20, 0.9).tolist()))
 
 
 def test_capacity_bounds_what_waits() -> None:
@@ -103,7 +103,7 @@ def clipped(line: list[Segment], start: float) -> float:
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("policy", ["append", *SCHEDULERS])
-def test_what_comes_before_the_end_of_the_warm_up_is_left_out(policy: str, workload: str) -> None:
+def test_staleness_before_the_end_of_the_warm_up_is_left_out(policy: str, workload: str) -> None:
     run = replace(
         RUN, policy=policy, workload=WORKLOADS[workload], cost=3.0, warm_up=0.3, is_logged=True
     )
@@ -156,11 +156,11 @@ def test_policies_that_refuse_nothing_know_all_keys_after_the_warm_up(policy: st
     assert all(staleness >= 0 for staleness in measured.queue.by_key.values())
 
 
-# What makes no sense.
+# Invalid parameters.
 
 
 @pytest.mark.parametrize("warm_up", [1.0, 1.5, -0.1, math.nan, math.inf])
-def test_the_warm_up_must_make_sense(warm_up: float) -> None:
+def test_the_warm_up_must_be_a_share_below_1(warm_up: float) -> None:
     with pytest.raises(OptionError, match=r"warm-up .*: expected a share of the updates, below 1"):
         replace(RUN, warm_up=warm_up).measure()
 

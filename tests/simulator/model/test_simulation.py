@@ -9,10 +9,9 @@ import pytest
 from simulator.errors import OptionError
 from simulator.model.simulation import LENGTH_SAMPLES, LOOPS, MAX_SEED, Simulation
 from simulator.model.subscriber import Subscriber
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.sources import FixedInterval, Poisson
-from simulator.workloads.workload import KnownFromStart, Workload
+from simulator.workloads.workload import KnownFromStart, Workload, uniform, zipf
 from tests.simulator.logged_run import WORKLOADS
 from upstream import (
     POLICIES,
@@ -72,9 +71,7 @@ class TestRuns:
         assert (simulation.arrived, simulation.now) == (4, 4.0)
 
     @pytest.mark.parametrize("updates", [3, 4, 1_000])
-    def test_of_a_workload_that_ends_all_updates_arrive_and_no_more(
-        self, updates: int, loop: str
-    ) -> None:
+    def test_all_updates_of_a_finite_workload_arrive(self, updates: int, loop: str) -> None:
         workload = Recorded("A", times=[0.0, 1.0, 2.0], codes=[0, 0, 0])
         simulation, subscriber = set_up(workload, loop=loop)
         simulation.run(updates)
@@ -114,7 +111,7 @@ class TestRuns:
         assert (counted.arrived, counted.waiting, counted.in_process) == (500, 0, 0)
         assert simulation.arrived == 500
 
-    def test_what_should_have_come_meanwhile_comes_at_once_when_a_run_goes_on(
+    def test_updates_that_fell_due_in_a_pause_arrive_at_once_when_the_run_continues(
         self, loop: str
     ) -> None:
         simulation, subscriber = set_up(FixedInterval(uniform(1)), loop=loop)
@@ -159,7 +156,7 @@ class TestSeveralSubscribers:
             assert together.measures(subscriber).queue == alone.measures(one).queue
             assert together.measures(subscriber).counted == alone.measures(one).counted
 
-    def test_their_servers_may_be_of_different_speeds(self) -> None:
+    def test_servers_may_have_different_speeds(self) -> None:
         simulation = Simulation(WORKLOAD, loop="plain")
         fast, slow = (
             simulation.add(str(cost), make_queue("in-place", clock=simulation.clock), cost=cost)
@@ -170,7 +167,7 @@ class TestSeveralSubscribers:
         assert simulation.measures(slow).counted.delivered == pytest.approx(400, rel=0.05)
         assert simulation.measures(slow).queue.mean > 10 * simulation.measures(fast).queue.mean
 
-    def test_what_they_draw_for_costs_is_their_own(self) -> None:
+    def test_each_subscriber_draws_its_own_costs(self) -> None:
         simulation = Simulation(WORKLOAD, loop="plain")
         one, other = (
             simulation.add(
@@ -195,7 +192,7 @@ class TestSeveralSubscribers:
                 [simulation.rates[key] for key in subscriber.queue.staleness_by_key()], COST
             )
 
-    def test_rates_that_some_were_given_and_others_were_not_are_our_mistake(self) -> None:
+    def test_rates_given_to_some_queues_only_fail_an_assertion(self) -> None:
         simulation = Simulation(WORKLOAD, loop="plain")
         simulation.add("informed", informed("index", simulation), cost=COST)
         simulation.add("not", make_queue("index", clock=simulation.clock), cost=2.0)
@@ -217,18 +214,18 @@ class TestLengths:
     """Queue lengths are looked at evenly over the run."""
 
     @pytest.mark.parametrize("updates", [200, 999, 5_000])
-    def test_they_are_seen_at_least_200_times_and_less_than_twice_that(self, updates: int) -> None:
+    def test_lengths_are_sampled_200_to_400_times(self, updates: int) -> None:
         simulation, subscriber = set_up()
         simulation.run(updates)
         self.assert_even(simulation, subscriber)
 
-    def test_they_are_seen_as_often_however_long_the_run_was_said_to_be(self) -> None:
+    def test_the_number_of_samples_does_not_depend_on_the_announced_length(self) -> None:
         simulation, subscriber = set_up()
         for updates in (1, 10, 100, 1_000, 5_000):
             simulation.run(updates)
         self.assert_even(simulation, subscriber)
 
-    def test_they_are_seen_as_often_in_any_unit_of_time(self) -> None:
+    def test_the_number_of_samples_does_not_depend_on_the_unit_of_time(self) -> None:
         times = [1e9 * number for number in range(10)]
         simulation, subscriber = set_up(Recorded("A", times=times, codes=[0] * 10))
         simulation.run(10)
@@ -245,13 +242,13 @@ class TestLengths:
             seen = sum(low <= moment < high for moment in moments)
             assert seen == pytest.approx(len(moments) / 10, abs=2)
 
-    def test_their_mean_is_that_over_time_even_if_all_is_in_step(self) -> None:
+    def test_the_mean_length_is_the_mean_over_time_even_in_a_periodic_run(self) -> None:
         """One key every 1, served every 4: nothing waits for a quarter of the time."""
         simulation, subscriber = set_up(FixedInterval(uniform(1)), cost=4.0)
         simulation.run(4_000)
         assert simulation.measures(subscriber).mean_length == pytest.approx(0.75, abs=0.1)
 
-    def test_they_are_those_of_an_append_queue_that_grows(self) -> None:
+    def test_lengths_of_an_append_queue_grow_with_time(self) -> None:
         simulation, subscriber = set_up(FixedInterval(uniform(1)), policy="append", cost=2.0)
         simulation.run(2_000)
         for moment, length in simulation.measures(subscriber).lengths:
@@ -286,7 +283,7 @@ class TestMeasures:
             rates, 3.0, of="application"
         )
 
-    def test_several_servers_are_bounded_by_one_that_is_so_many_times_faster(self) -> None:
+    def test_the_bound_of_several_servers_is_that_of_one_faster_server(self) -> None:
         simulation = Simulation(WORKLOAD, loop="plain")
         queue = make_queue("index", clock=simulation.clock)
         subscriber = simulation.add("index", queue, cost=9.0, servers=3)
@@ -296,7 +293,7 @@ class TestMeasures:
         assert measured.queue.mean > 0.97 * measured.queue.lower_bound
         assert measured.application.lower_bound is None
 
-    def test_no_bound_is_known_of_windows(self) -> None:
+    def test_windows_have_no_bound(self) -> None:
         simulation = Simulation(WORKLOAD, loop="plain")
         windows = WindowSpecification(size=10, slide=10)
         queue = WindowQueue(windows, LazyWindowBuffer, InPlaceScheduler(), clock=simulation.clock)
@@ -308,7 +305,7 @@ class TestMeasures:
         assert measured.memory is None
         assert measured.statistics.is_balanced
 
-    def test_memory_is_measured_where_there_is_some(self) -> None:
+    def test_the_memory_of_a_queue_is_measured(self) -> None:
         simulation = Simulation(WORKLOAD, loop="plain")
         memory = OnDemandMemory(PagePool(64 * 64, location_bytes=64))
         queue = UpdateQueue(
@@ -320,7 +317,7 @@ class TestMeasures:
         assert usage is not None
         assert usage == queue.stream.memory_usage()
 
-    def test_a_queue_with_another_clock_is_our_mistake(self) -> None:
+    def test_a_queue_with_another_clock_fails_an_assertion(self) -> None:
         simulation = Simulation(WORKLOAD, loop="plain")
         queue = make_queue("in-place", clock=ManualClock())
         subscriber = simulation.add("in-place", queue, cost=3.0)
@@ -363,7 +360,7 @@ class TestMarks:
         with pytest.raises(AssertionError, match="different times"):
             simulation.mark(subscriber)
 
-    def test_nor_can_keys_that_were_refused_at_the_start(self) -> None:
+    def test_keys_that_were_rejected_at_the_start_cannot_be_measured_since_a_mark(self) -> None:
         simulation = Simulation(KnownFromStart(WORKLOAD), loop="plain")
         queue = make_queue("in-place", clock=simulation.clock, capacity=29)
         subscriber = simulation.add("in-place", queue, cost=2.0)
@@ -372,25 +369,25 @@ class TestMarks:
             simulation.mark(subscriber)
 
 
-class TestWhatMakesNoSense:
+class TestInvalidParameters:
     def test_an_unknown_loop(self) -> None:
         with pytest.raises(OptionError, match="loop fast: expected simpy or plain"):
             Simulation(WORKLOAD, loop="fast")
 
     @pytest.mark.parametrize("seed", [-1, MAX_SEED + 1])
-    def test_a_seed_that_is_none(self, seed: int) -> None:
+    def test_a_seed_out_of_range(self, seed: int) -> None:
         with pytest.raises(OptionError, match=f"seed {seed}: expected a number from 0 to"):
             Simulation(WORKLOAD, seed=seed)
 
     @pytest.mark.parametrize("seed", [0, MAX_SEED])
-    def test_seeds_at_the_ends_of_the_range_will_do(self, seed: int) -> None:
+    def test_seeds_at_the_ends_of_the_range_are_valid(self, seed: int) -> None:
         simulation = Simulation(WORKLOAD, seed=seed, loop="plain")
         simulation.add("fifo", make_queue("fifo", clock=simulation.clock), cost=1.0)
         simulation.run(10)
         assert simulation.arrived == 10
 
     @pytest.mark.parametrize("cost", [0.0, -1.0, math.nan, math.inf])
-    def test_a_cost_that_is_none(self, cost: float) -> None:
+    def test_a_cost_that_is_not_positive(self, cost: float) -> None:
         simulation = Simulation(WORKLOAD)
         with pytest.raises(OptionError, match=r"cost .*: expected a finite number above 0"):
             simulation.add("fifo", make_queue("fifo", clock=simulation.clock), cost=cost)

@@ -15,9 +15,8 @@ from simulator.model.staleness_lines import (
     staleness_line,
     staleness_lines,
 )
-from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import FixedInterval, Poisson
-from simulator.workloads.workload import Workload
+from simulator.workloads.workload import Workload, uniform, zipf
 from upstream.events import EventKind
 
 KINDS = {"+": EventKind.ARRIVAL, "-": EventKind.DEQUEUE, "!": EventKind.DELIVERY}

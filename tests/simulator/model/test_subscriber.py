@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, islice
 
 import numpy as np
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.policy_run import PolicyRun
 from simulator.model.simulation import LOOPS, Simulation
-from simulator.model.subscriber import MAX_SERVERS, WindowSubscriber
+from simulator.model.subscriber import (
+    COST_DISTRIBUTIONS,
+    MAX_SERVERS,
+    WindowSubscriber,
+    WindowTrace,
+    check_cost,
+)
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.workload import rounded_up
-from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run
+from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run, run_at
 from tests.simulator.pairwise import pairwise
 from upstream import (
     POLICIES,
-    Aggregate,
     AppendWindowQueue,
     EagerWindowBuffer,
     InPlaceScheduler,
@@ -38,16 +43,7 @@ COSTS = {"cost 0.4": 0.4, "cost 1": 1.0, "cost 1.2": 1.2, "cost 6": 6.0}
 
 
 def run(policy: str, workload: str, *, cost: float, servers: int) -> LoggedRun:
-    return logged_run(
-        PolicyRun(
-            policy=policy,
-            workload=WORKLOADS[workload],
-            cost=cost,
-            servers=servers,
-            updates=1_000,
-            is_logged=True,
-        )
-    )
+    return logged_run(run_at((cost, servers, "fixed"), policy, workload, updates=1_000))
 
 
 def after_each_moment(run: LoggedRun) -> Iterator[tuple[int, int]]:
@@ -117,7 +113,9 @@ class TestServers:
             ("B", 1),
         ]
 
-    def test_what_arrives_as_a_server_finishes_comes_before_what_it_does_next(self) -> None:
+    def test_an_update_that_arrives_as_a_server_finishes_is_in_before_the_next_dequeue(
+        self,
+    ) -> None:
         # time        0     1     2
         # arrivals    A0    B1    A2
         # processing  |----A0-----|  B is served from 2 on, and A has arrived by then
@@ -160,14 +158,14 @@ def served(
 
 
 @pytest.mark.parametrize("servers", [0, -1, MAX_SERVERS + 1])
-def test_the_number_of_servers_must_make_sense(servers: int) -> None:
+def test_an_invalid_number_of_servers_is_refused(servers: int) -> None:
     simulation = Simulation(WORKLOADS["Poisson"])
     queue = make_queue("in-place", clock=simulation.clock)
     with pytest.raises(OptionError, match=f"servers {servers}: expected a number from 1 to 10,000"):
         simulation.add("in-place", queue, cost=1.0, servers=servers)
 
 
-def test_values_that_are_no_numbers_are_our_mistake() -> None:
+def test_values_that_are_not_numbers_fail_an_assertion() -> None:
     simulation = Simulation(WORKLOADS["Poisson"], loop="plain")
     queue = make_queue("in-place", clock=simulation.clock)
     simulation.add("in-place", queue, cost=1.0, is_logged=True)
@@ -202,7 +200,7 @@ def run_lazy(loop: str = "plain") -> WindowSubscriber:
 def test_a_tuple_takes_its_cost_and_a_mark_without_one_takes_none(loop: str) -> None:
     # arrives   0  1  2  3  4
     # closes          [0,2) [2,4)
-    # leaves          0----1----*2----3----*      * is a bare CLOSE
+    # leaves          0----1----*2----3----*      * is a CLOSE without a tuple
     trace = run_lazy(loop).trace
     assert trace is not None
     assert [(time, update and update.time) for time, (update, _) in trace.left] == [
@@ -236,32 +234,33 @@ def test_the_server_sleeps_while_the_next_tuple_of_its_window_has_not_come() -> 
     assert subscriber.trace.results == [(2.0, ("k", 0.0, 2.0, 2))]
 
 
-def test_a_tuple_costs_as_often_as_there_are_windows_that_it_updates() -> None:
+def run_append(*, cost: float) -> tuple[WindowSubscriber, WindowTrace]:
+    """Run tuples at 0 to 5 through append windowing, and wait until all are processed."""
     simulation = simulation_of([float(time) for time in range(6)])
     queue = AppendWindowQueue(OVERLAPPING, clock=simulation.clock)
-    subscriber = simulation.add_windows("append", queue, cost=0.25, is_logged=True)
+    subscriber = simulation.add_windows("append", queue, cost=cost, is_logged=True)
     simulation.run(6)
     simulation.run_on(100.0)
     assert subscriber.trace is not None
-    tuples = [update.time for _, (update, _) in subscriber.trace.left if update is not None]
+    return subscriber, subscriber.trace
+
+
+def test_a_tuple_costs_as_often_as_there_are_windows_that_it_updates() -> None:
+    subscriber, trace = run_append(cost=0.25)
+    tuples = [update.time for _, (update, _) in trace.left if update is not None]
     assert tuples == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-    results = [time for time, _ in subscriber.trace.results]
+    results = [time for time, _ in trace.results]
     assert results == [2.75, 3.75, 4.75, 5.75], "three windows are open from the third tuple on"
     assert subscriber.aggregate.steps == 1 + 2 + 3 + 3 + 3 + 3
 
 
 def test_costs_add_up_while_the_server_is_busy() -> None:
-    simulation = simulation_of([float(time) for time in range(6)])
-    queue = AppendWindowQueue(OVERLAPPING, clock=simulation.clock)
-    subscriber = simulation.add_windows("append", queue, cost=1.0, is_logged=True)
-    simulation.run(6)
-    simulation.run_on(100.0)
-    assert subscriber.trace is not None
-    times = [time for time, (update, _) in subscriber.trace.left if update is not None]
+    _, trace = run_append(cost=1.0)
+    times = [time for time, (update, _) in trace.left if update is not None]
     assert np.diff(times).tolist() == [1.0, 2.0, 3.0, 3.0, 3.0]
 
 
-def test_nothing_is_logged_unless_asked_for() -> None:
+def test_nothing_is_logged_by_default() -> None:
     simulation = simulation_of([0.0, 1.0])
     subscriber = simulation.add_windows(
         "lazy", update_queue(simulation, LazyWindowBuffer), cost=1.0
@@ -270,9 +269,52 @@ def test_nothing_is_logged_unless_asked_for() -> None:
     assert subscriber.trace is None
 
 
-def test_tuples_are_counted_unless_another_aggregate_is_given() -> None:
-    simulation = simulation_of([0.0])
-    loop, queue = simulation._loop, update_queue(simulation, LazyWindowBuffer)
-    counting = WindowSubscriber("count", queue, loop, costs=iter([]))
-    adding = WindowSubscriber("sum", queue, loop, costs=iter([]), aggregate=Aggregate("sum"))
-    assert (counting.aggregate.name, adding.aggregate.name) == ("count", "sum")
+# What an update costs.
+
+DRAWN = 50_000
+
+
+def draw(distribution: str, mean: float, *, seed: int = 3, count: int = DRAWN) -> np.ndarray:
+    costs = COST_DISTRIBUTIONS[distribution](mean, np.random.default_rng(seed))
+    return np.array(list(islice(costs, count)))
+
+
+@pytest.mark.parametrize("mean", [0.01, 1.0, 7.3])
+@pytest.mark.parametrize("distribution", COST_DISTRIBUTIONS)
+def test_costs_have_the_mean_that_was_asked_for(distribution: str, mean: float) -> None:
+    costs = draw(distribution, mean)
+    assert costs.mean() == pytest.approx(mean, rel=5 / math.sqrt(DRAWN))
+    assert (costs >= 0).all()
+
+
+def test_fixed_costs_are_all_the_same_and_add_up_exactly() -> None:
+    assert set(draw("fixed", 1.2).tolist()) == {rounded_up(1.2)}
+    assert set(draw("fixed", 2.5).tolist()) == {2.5}
+
+
+def test_exponential_costs_are_memoryless() -> None:
+    costs = draw("exponential", 2.0)
+    assert costs.std() == pytest.approx(2.0, rel=0.03)
+    assert (costs > 4.0).mean() == pytest.approx(math.exp(-2.0), abs=0.01)
+
+
+def test_uniform_costs_are_between_0_and_twice_the_mean() -> None:
+    costs = draw("uniform", 2.0)
+    assert 3.99 < costs.max() <= 4.0
+    assert 0.0 <= costs.min() < 0.01
+    assert costs.std() == pytest.approx(2.0 / math.sqrt(3.0), rel=0.02)
+
+
+@pytest.mark.parametrize("distribution", ["exponential", "uniform"])
+def test_costs_are_the_same_for_the_same_seed_and_others_for_another(distribution: str) -> None:
+    once = draw(distribution, 2.0, count=3_000)
+    assert (once == draw(distribution, 2.0, count=3_000)).all()
+    assert not (once == draw(distribution, 2.0, seed=4, count=3_000)).any()
+    assert once / 2.0 == pytest.approx(draw(distribution, 1.0, count=3_000))
+    assert abs(np.corrcoef(once[:-1], once[1:])[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("cost", [0.0, -1.0, math.nan, math.inf])
+def test_a_cost_must_be_finite_and_above_0(cost: float) -> None:
+    with pytest.raises(OptionError, match=r"load .*: expected a finite number above 0"):
+        check_cost(cost, "load")

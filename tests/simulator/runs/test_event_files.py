@@ -16,8 +16,8 @@ from simulator.model.event_log import EventLog
 from simulator.model.policy_run import PolicyRun
 from simulator.runs import event_files
 from simulator.runs.event_files import EventFiles, EventLogs
-from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from simulator.workloads.workload import zipf
 from upstream.events import EventKind
 
 RUN = PolicyRun(policy="index", workload=Poisson(zipf(20, 0.9)), cost=4.0, updates=300)
@@ -96,7 +96,7 @@ def test_an_update_that_found_no_room_is_named_as_rejected() -> None:
 @pytest.mark.parametrize(
     ("file_format", "named"), [("parquet", "index-seed-1"), ("json", "--events-format")]
 )
-def test_what_cannot_be_written_is_refused_before_anything_is_measured(
+def test_a_log_that_cannot_be_written_is_refused_before_anything_is_measured(
     tmp_path: Path, file_format: str, named: str
 ) -> None:
     (tmp_path / "index-seed-1").mkdir()

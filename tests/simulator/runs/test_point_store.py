@@ -50,7 +50,7 @@ def test_a_line_that_was_cut_off_is_ignored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\0\0\n", "7\n", "[]\n", "{}\n", '{"point": 1}\n', "é"])
-def test_what_is_no_row_of_this_code_is_ignored(text: str, tmp_path: Path) -> None:
+def test_lines_that_are_not_rows_of_this_code_are_ignored(text: str, tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     with PointStore(path, "code") as store:
         store.add(2, ROWS)

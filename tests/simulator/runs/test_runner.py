@@ -44,7 +44,7 @@ def test_the_table_of_all_points_is_written_in_their_order(
     assert not (tmp_path / ".unfinished").exists()
 
 
-def test_what_is_finished_is_not_measured_again(
+def test_a_finished_experiment_is_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = run(Coins(), tmp_path, monkeypatch)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from simulator.errors import OptionError
-from simulator.workloads.bursts import Bursts
-from simulator.workloads.key_rates import KeyShares, two_classes, uniform, zipf
 from simulator.workloads.keys_option import make_workload
-from simulator.workloads.sources import Bernoulli, FixedInterval, Poisson, RoundRobin
+from simulator.workloads.sources import Bernoulli, Bursts, FixedInterval, Poisson, RoundRobin
+from simulator.workloads.workload import Floats, two_classes, uniform, zipf
 
 
 @pytest.mark.parametrize(
@@ -21,9 +20,10 @@ from simulator.workloads.sources import Bernoulli, FixedInterval, Poisson, Round
         ("two-class:10:8:100", two_classes(10, 8, 100.0)),
         ("round-robin:3", uniform(3)),
     ],
+    ids=["zipf", "capitals", "uniform", "two-class", "round-robin"],
 )
-def test_keys_have_the_shares_that_the_words_say(words: str, shares: KeyShares) -> None:
-    assert np.array_equal(make_workload(words).rates, shares.shares)
+def test_keys_have_the_shares_that_the_words_say(words: str, shares: Floats) -> None:
+    assert np.array_equal(make_workload(words).rates, shares)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_keys_in_turn_come_at_a_fixed_interval(arrivals: str | None) -> None:
         *("round-robin:0", "zipf:10:"),
     ],
 )
-def test_keys_that_make_no_sense_are_refused(words: str) -> None:
+def test_invalid_keys_are_refused(words: str) -> None:
     with pytest.raises(OptionError, match="--keys"):
         make_workload(words)
 
@@ -77,7 +77,7 @@ def test_keys_that_make_no_sense_are_refused(words: str) -> None:
         "bursts:2:1:1",
     ],
 )
-def test_arrivals_that_make_no_sense_are_refused(words: str) -> None:
+def test_invalid_arrivals_are_refused(words: str) -> None:
     with pytest.raises(OptionError, match="--arrivals"):
         make_workload("uniform:10", words)
 

@@ -145,7 +145,7 @@ def test_the_first_row_that_is_no_time_is_found(rows: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["0x10", "1_000", "1,5", "2024-02-30", "24:00:00", "Jan 1", "a:b"])
-def test_what_only_looks_like_a_time_is_refused(text: str) -> None:
+def test_text_that_only_looks_like_a_time_is_refused(text: str) -> None:
     reason = f"time {text!r} is neither a number nor an ISO 8601 timestamp"
     assert refusal(pa.array([text])) == (0, reason)
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.workloads.bursts import Bursts
-from simulator.workloads.key_rates import zipf
-from simulator.workloads.sources import FixedInterval, Poisson
+from simulator.errors import OptionError
+from simulator.workloads.sources import Bursts, FixedInterval, Poisson
 from simulator.workloads.workload import (
     BITS,
     Arrivals,
@@ -21,6 +20,9 @@ from simulator.workloads.workload import (
     first,
     rounded_down,
     rounded_up,
+    two_classes,
+    uniform,
+    zipf,
 )
 
 from .contract import draw
@@ -123,3 +125,21 @@ def test_it_has_the_keys_and_rates_of_its_workload() -> None:
     assert (known.rates == workload.rates).all()
     assert known.is_memoryless
     assert not KnownFromStart(FixedInterval(zipf(KEYS, 1.2))).is_memoryless
+
+
+# Shares of keys.
+
+
+def test_shares_are_those_of_the_laws() -> None:
+    assert uniform(4).tolist() == [0.25] * 4
+    assert zipf(2, 1.0).tolist() == [2 / 3, 1 / 3]
+    assert two_classes(3, slow=1, ratio=2.0).tolist() == [0.4, 0.4, 0.2]
+
+
+def test_invalid_parameters_raise_option_errors() -> None:
+    with pytest.raises(OptionError, match="keys 0: expected a whole number from 1 to 10,000,000"):
+        uniform(0)
+    with pytest.raises(OptionError, match=r"theta -1\.0: expected a number from 0"):
+        zipf(10, -1.0)
+    with pytest.raises(OptionError, match="slow keys 11: expected a number from 0 to 10"):
+        two_classes(10, 11, 2.0)

@@ -1,4 +1,4 @@
-"""Call the commands that generate streams as a user does, on the session of the tests."""
+"""Call commands as a user does, on the Spark session of the tests, and look at what they write."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from datasets.cli import app
 
+FAILED = 1
 USAGE_ERROR = 2
 
 
@@ -18,6 +19,15 @@ def invoke(*words: object) -> Result:
     # Wide, as an error in a box is cut into lines otherwise.
     environment = {"COLUMNS": "300", "NO_COLOR": "1"}
     return CliRunner().invoke(app, [str(word) for word in words], env=environment)
+
+
+def assert_refused(result: Result, *words: str, status: int = USAGE_ERROR) -> None:
+    """Check that a command ended with this status, with these words, and without a traceback."""
+    assert result.exit_code == status, result.output
+    output = " ".join(result.stderr.replace("│", " ").split())
+    for word in words:
+        assert word in output
+    assert "Traceback" not in result.output
 
 
 def generate(out: Path, *words: object) -> Path:
