@@ -11,11 +11,9 @@ from collections.abc import Callable
 import pytest
 
 from upstream.errors import PagePoolFullError, ValueTooLargeError
+from upstream.memory import NaiveMemory, OnDemandMemory, PagePool
 from upstream.memory.block_chain import BlockChain
 from upstream.memory.contiguous_zone import Record
-from upstream.memory.naive import NaiveMemory
-from upstream.memory.on_demand import OnDemandMemory
-from upstream.memory.page_pool import PagePool
 
 BlockMemory = OnDemandMemory | NaiveMemory
 

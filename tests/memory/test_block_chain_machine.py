@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from upstream.errors import PagePoolFullError, ValueTooLargeError
+from upstream.memory import Location, NaiveMemory, OnDemandMemory, PagePool
 from upstream.memory.block_chain import BlockChain
 from upstream.memory.contiguous_zone import RECORD_HEADER_BYTES, Record
-from upstream.memory.location import Location
-from upstream.memory.naive import NaiveMemory
-from upstream.memory.on_demand import OnDemandMemory
-from upstream.memory.page_pool import PagePool
 
 
 @dataclass

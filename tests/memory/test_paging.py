@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from upstream.errors import PagePoolFullError, ParameterError
-from upstream.memory.location import Location
+from upstream.memory.page import Location
 from upstream.memory.page_pool import PagePool
 from upstream.memory.paging import OnDemandPaging
 

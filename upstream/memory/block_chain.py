@@ -23,10 +23,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from .block import Block
-from .contiguous_zone import ContiguousZone, Record
-from .location import Location
-from .protocol import Memory
+from .contiguous_zone import Block, ContiguousZone, Record
+from .page import Location
+from .paged_memory import Memory
 
 _NO_BLOCKS: Final = range(0)
 
