@@ -32,7 +32,6 @@ from ...windows.key_transitions import (
 )
 from ..places import QueuePlaces
 from ..stream.feed import Feed
-from .block_tuples import BlockTuples
 from .in_process_windows import CommittedWindow, InProcessWindows
 from .window_keys import WindowTerms
 from .window_place import WindowPlace
@@ -274,7 +273,7 @@ class RecentWindows:
         tuples = (
             ObjectTuples()
             if self._memory is None
-            else BlockTuples(key, BlockChain(self._memory, self._ticks), self._codec)
+            else BlockChain(key, self._memory, self._ticks, self._codec)
         )
         buffer = self._buffer(self._specification, tuples, self._counts, key)
         return WindowPlace(cell, buffer, Processing(), key_hash)
