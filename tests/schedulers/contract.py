@@ -7,7 +7,6 @@ which of the waiting keys may be served next; everything else is the same for al
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import ClassVar
@@ -30,14 +29,15 @@ SHORT_RUNS = settings(stateful_step_count=30)
 """Many short lives of a scheduler find more than few long ones."""
 
 
-class SchedulerContract(ABC):
+class SchedulerContract:
     """Rules that hold whatever the order in which keys of one rate are served."""
 
     name: ClassVar[str]
     needs_arrival_order: ClassVar[bool] = False
+    policy: ClassVar[type[Scheduler]]
 
-    @abstractmethod
-    def make(self) -> Scheduler: ...
+    def make(self) -> Scheduler:
+        return self.policy()
 
     @pytest.fixture
     def feed(self) -> Feed:
@@ -376,6 +376,8 @@ class Model:
 class SchedulerMachine(RuleBasedStateMachine):
     """Two lines of one feed, each against a plain list."""
 
+    policy: ClassVar[type[Scheduler]]
+    model: ClassVar[type[Model]]
     rates: ClassVar[Rates | None] = None
     cost: ClassVar[float | None] = 0.5
     has_order: ClassVar[bool] = True
@@ -389,14 +391,11 @@ class SchedulerMachine(RuleBasedStateMachine):
             self.attach(from_oldest=False)
 
     def make(self) -> Scheduler:
-        raise NotImplementedError
-
-    def model_of(self, line: Line) -> Model:
-        raise NotImplementedError
+        return self.policy()
 
     def attach(self, *, from_oldest: bool) -> None:
         line = self.feed.attach(self.make(), cost=self.cost, from_oldest=from_oldest)
-        model = self.model_of(line)
+        model = self.model(line)
         self.models.append(model)
         if from_oldest:
             for cell in self.feed.order:

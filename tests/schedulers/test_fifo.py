@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from upstream.keys import ArrivalOrder, KeyCell
-from upstream.schedulers import FifoScheduler, Scheduler, Surroundings
+from upstream.schedulers import FifoScheduler, Surroundings
 from upstream.statistics import EstimatedRates, ProcessingCost
 
 from .contract import SHORT_RUNS, Model, SchedulerContract, SchedulerMachine, Waiting
@@ -17,9 +17,7 @@ from .feed import Feed, Line, no_place
 class TestFifoScheduler(SchedulerContract):
     name = "fifo"
     needs_arrival_order = True
-
-    def make(self) -> Scheduler:
-        return FifoScheduler()
+    policy = FifoScheduler
 
     def test_a_newer_update_moves_its_key_to_the_tail(self, feed: Feed, line: Line) -> None:
         feed.arrive("A", "B", "A", "C", "B", "A", seconds_each=1.0)
@@ -133,11 +131,8 @@ class FifoModel(Model):
 class FifoMachine(SchedulerMachine):
     """FIFO lines that come and go, each against a list that is sorted by last arrival."""
 
-    def make(self) -> Scheduler:
-        return FifoScheduler()
-
-    def model_of(self, line: Line) -> Model:
-        return FifoModel(line)
+    policy = FifoScheduler
+    model = FifoModel
 
     @precondition(lambda self: len(self.models) < 4)
     @rule(from_oldest=st.booleans())

@@ -51,6 +51,16 @@ def serve(line: Line) -> Served:
     return served
 
 
+@pytest.fixture
+def feed() -> Feed:
+    return Feed()
+
+
+@pytest.fixture
+def line(feed: Feed) -> Line:
+    return paced(feed)
+
+
 class TestUnlimited(SchedulerContract):
     """Without limits it is the inner scheduler."""
 
@@ -74,12 +84,10 @@ class TestUnlimitedLinecutting(SchedulerContract):
         return PacedScheduler(LinecuttingScheduler(), unlimited)
 
 
-def test_a_key_is_served_again_when_its_interval_is_over() -> None:
+def test_a_key_is_served_again_when_its_interval_is_over(feed: Feed, line: Line) -> None:
     #  time     0    1    2    3
     #  arrives  C    C
     #  served   C         C
-    feed = Feed()
-    line = paced(feed)
     feed.arrive("C")
     assert line.serve_key() == "C"
     feed.now = 1.0
@@ -98,9 +106,7 @@ def test_a_key_is_served_again_when_its_interval_is_over() -> None:
     assert pace_of(line).next_due() == 4.0, "the interval counts from the last service"
 
 
-def test_a_key_that_arrives_after_its_interval_does_not_wait_for_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_arrives_after_its_interval_does_not_wait_for_it(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.serve()
     feed.now = 2.0
@@ -109,9 +115,7 @@ def test_a_key_that_arrives_after_its_interval_does_not_wait_for_it() -> None:
     assert line.serve_key() == "C"
 
 
-def test_a_key_that_was_held_back_has_waited_since_its_arrival() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_was_held_back_has_waited_since_its_arrival(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.serve()
     feed.now = 1.0
@@ -136,9 +140,7 @@ def test_keys_that_become_due_together_are_served_by_their_waits() -> None:
     feed._check()
 
 
-def test_a_barred_key_is_never_served_and_nobody_waits_for_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_barred_key_is_never_served_and_nobody_waits_for_it(feed: Feed, line: Line) -> None:
     feed.arrive(*"FAF", seconds_each=1.0)
     assert line.drain() == ["A"]
     scheduler = pace_of(line)
@@ -156,18 +158,14 @@ def test_a_barred_key_is_never_served_and_nobody_waits_for_it() -> None:
     feed._check()
 
 
-def test_no_other_key_is_barred() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_no_other_key_is_barred(feed: Feed, line: Line) -> None:
     feed.arrive(*"AC")
     line.drain()
     feed.arrive(*"AC")
     assert [line.scheduler.bars(line.place_of(key)) for key in "AC"] == [False, False]
 
 
-def test_looking_at_a_key_is_not_serving_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_looking_at_a_key_is_not_serving_it(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     assert line.peek() == "C"
     line.expire("C")
@@ -175,9 +173,7 @@ def test_looking_at_a_key_is_not_serving_it() -> None:
     assert line.serve_key() == "C"
 
 
-def test_a_key_that_stands_back_was_not_served() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_stands_back_was_not_served(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     place = line.scheduler.take(feed.now)
     assert place is not None
@@ -188,9 +184,7 @@ def test_a_key_that_stands_back_was_not_served() -> None:
     assert line.serve_key() is None, "now it was"
 
 
-def test_a_key_that_is_served_after_a_look_is_held_back_as_well() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_is_served_after_a_look_is_held_back_as_well(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     place = line.scheduler.next(feed.now)
     assert place is not None
@@ -201,9 +195,7 @@ def test_a_key_that_is_served_after_a_look_is_held_back_as_well() -> None:
     assert pace_of(line).next_due() == 2.0
 
 
-def test_a_key_that_was_given_back_was_served() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_was_given_back_was_served(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.give_back(serve(line))
     feed._check()
@@ -225,9 +217,7 @@ def test_keys_given_back_are_held_in_the_order_of_their_waits() -> None:
     assert line.drain() == ["A", "B", "C"]
 
 
-def test_the_longest_waiting_key_may_be_held_or_not() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_the_longest_waiting_key_may_be_held_or_not(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.serve()
     feed.arrive("A", "C", seconds_each=1.0)
@@ -239,9 +229,7 @@ def test_the_longest_waiting_key_may_be_held_or_not() -> None:
     assert line.scheduler.waiting_since() == 1.0
 
 
-def test_a_forgotten_key_comes_back_as_one_that_was_never_served() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_forgotten_key_comes_back_as_one_that_was_never_served(feed: Feed, line: Line) -> None:
     feed.arrive("C", "E")
     line.drain()
     feed.arrive("C", "E")
@@ -256,9 +244,9 @@ def test_a_forgotten_key_comes_back_as_one_that_was_never_served() -> None:
     assert pace_of(line).next_due() == 2.0
 
 
-def test_the_number_of_a_forgotten_key_says_nothing_about_the_next_that_has_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_the_number_of_a_forgotten_key_says_nothing_about_the_next_that_has_it(
+    feed: Feed, line: Line
+) -> None:
     feed.arrive("F")
     feed.forget("F")
     feed.arrive("A")
@@ -346,9 +334,7 @@ def test_the_inner_scheduler_hears_of_keys() -> None:
     assert not inner.is_bound
 
 
-def test_another_queue_knows_nothing_of_services_to_the_first() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_another_queue_knows_nothing_of_services_to_the_first(feed: Feed, line: Line) -> None:
     feed.arrive("C", "F")
     line.drain()
     feed.arrive("C")

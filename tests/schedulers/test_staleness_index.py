@@ -25,9 +25,7 @@ from .feed import Feed, Line, no_place
 
 class TestStalenessIndexScheduler(SchedulerContract):
     name = "index"
-
-    def make(self) -> Scheduler:
-        return StalenessIndexScheduler()
+    policy = StalenessIndexScheduler
 
     def test_a_newer_update_keeps_the_place_of_the_older_one(self, feed: Feed, line: Line) -> None:
         feed.arrive("A", "B", "A", seconds_each=1.0)

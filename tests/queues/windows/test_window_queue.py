@@ -36,13 +36,14 @@ from ..window_kinds import Consumer, eager, feed, lazy
 TUMBLING = WindowSpecification(3, 3)
 SLIDING = WindowSpecification(3, 1, tick=1)
 BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer])
+Buffer = type[WindowBuffer]
 
 
 @pytest.mark.parametrize("policy", SCHEDULERS)
 @BUFFERS
 @pytest.mark.parametrize("seed", range(10))
 def test_every_scheduler_serves_every_window_once_and_whole(
-    policy: str, buffer: type[WindowBuffer], seed: int
+    policy: str, buffer: Buffer, seed: int
 ) -> None:
     chance = random.Random(seed)
     clock = ManualClock()
@@ -123,7 +124,7 @@ def test_queue_staleness_is_that_of_closed_windows_for_lazy_and_started_ones_for
 
 
 @BUFFERS
-def test_the_window_that_waits_can_be_read(buffer: type[WindowBuffer]) -> None:
+def test_the_window_that_waits_can_be_read(buffer: Buffer) -> None:
     queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler())
     assert queue.read("IBM") is None
     feed(queue, "IBM", range(5))
@@ -141,7 +142,7 @@ class TestAbort:
     @pytest.mark.parametrize("windows", [TUMBLING, SLIDING], ids=["tumbling", "sliding"])
     @BUFFERS
     def test_the_rest_of_the_window_never_leaves(
-        self, windows: WindowSpecification, buffer: type[WindowBuffer]
+        self, windows: WindowSpecification, buffer: Buffer
     ) -> None:
         queue = WindowQueue(windows, buffer, InPlaceScheduler())
         consumer = Consumer(queue)
@@ -180,9 +181,7 @@ class TestAbort:
             queue.abort("MSFT")
 
     @BUFFERS
-    def test_it_is_the_way_out_when_a_tuple_cannot_be_decoded(
-        self, buffer: type[WindowBuffer]
-    ) -> None:
+    def test_it_is_the_way_out_when_a_tuple_cannot_be_decoded(self, buffer: Buffer) -> None:
         class Failing(BytesCodec):
             def decode(self, data: bytes) -> object:
                 if data == b"1":
@@ -212,9 +211,7 @@ class TestParameters:
             WindowQueue(TUMBLING, wrong, InPlaceScheduler())  # type: ignore[arg-type]
 
     @BUFFERS
-    def test_a_buffer_without_windows_stands_for_its_class(
-        self, buffer: type[WindowBuffer]
-    ) -> None:
+    def test_a_buffer_without_windows_stands_for_its_class(self, buffer: Buffer) -> None:
         queues = [WindowQueue(TUMBLING, each, InPlaceScheduler()) for each in (buffer, buffer())]
         for queue in queues:
             feed(queue, "IBM", range(5))
@@ -276,7 +273,7 @@ def test_a_key_that_stood_back_waits_no_more_when_the_queue_is_closed() -> None:
 
 @BUFFERS
 def test_a_key_deleted_from_a_stream_goes_when_all_queues_of_windows_have_read_it(
-    buffer: type[WindowBuffer],
+    buffer: Buffer,
 ) -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
