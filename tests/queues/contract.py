@@ -30,7 +30,7 @@ from .setting import USES, copy_of, next_of
 
 
 class QueueContract(KeyContract, InputContract, StreamContract):
-    """Subclasses say which policy they test, and how its queue is made."""
+    """The whole contract."""
 
     # Enqueue, dequeue, read.
 

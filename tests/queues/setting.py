@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 import pytest
 
@@ -77,9 +77,7 @@ def as_bad_time(time: object) -> float:
 
 
 class QueueSetting(ABC):
-    """Say which policy is tested, and how its queue is made."""
-
-    policy: ClassVar[str]
+    """Subclasses say how a queue is made."""
 
     @abstractmethod
     def make(self, **options: Unpack[Options]) -> StreamQueue: ...

@@ -42,29 +42,21 @@ from .setting import Options, copy_of, next_of, values_of
 
 
 class TestFifo(QueueContract):
-    policy = "fifo"
-
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(FifoScheduler(), **options)
 
 
 class TestInPlace(QueueContract):
-    policy = "in-place"
-
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(InPlaceScheduler(), **options)
 
 
 class TestLinecutting(QueueContract):
-    policy = "linecutting"
-
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(LinecuttingScheduler(), **options)
 
 
 class TestStalenessIndex(QueueContract):
-    policy = "index"
-
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(StalenessIndexScheduler(), **options)
 
@@ -406,18 +398,6 @@ def index_by_cost(costs: object) -> StalenessIndexScheduler:
 @pytest.mark.parametrize(
     ("make", "error"), [(index_by_weight, WeightError), (index_by_cost, CostError)]
 )
-def test_a_mapping_of_weights_or_costs_is_checked_at_once(
-    make: Callable[[object], Scheduler], error: type[ParameterError], number: object
-) -> None:
-    with pytest.raises(error, match="'MSFT'") as raised:
-        make({"IBM": 1.0, "MSFT": number})
-    assert raised.value.value is number
-
-
-@pytest.mark.parametrize("number", BAD_NUMBERS)
-@pytest.mark.parametrize(
-    ("make", "error"), [(index_by_weight, WeightError), (index_by_cost, CostError)]
-)
 def test_a_function_of_weights_or_costs_is_checked_before_a_key_is_taken(
     make: Callable[[object], Scheduler], error: type[ParameterError], number: object
 ) -> None:
@@ -432,19 +412,6 @@ def test_a_function_of_weights_or_costs_is_checked_before_a_key_is_taken(
     assert queue.statistics() == before
     assert values_of(queue.dequeue_many(9)) == [24.0]
     queue._check()
-
-
-@pytest.mark.parametrize("number", BAD_NUMBERS)
-def test_one_cost_for_all_keys_is_checked_at_once(number: object) -> None:
-    with pytest.raises(CostError):
-        index_by_cost(number)
-
-
-@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf"), "5"])
-def test_the_longest_wait_is_a_finite_number_from_zero(seconds: object) -> None:
-    with pytest.raises(ParameterError) as raised:
-        StalenessIndexScheduler(seconds)  # type: ignore[arg-type]
-    assert raised.value.name == "longest_wait"
 
 
 def test_a_queue_whose_weights_refuse_a_key_of_the_stream_is_not_attached() -> None:

@@ -10,22 +10,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from upstream.clock import ManualClock
-from upstream.keys import KeyCell, Place
+from upstream.keys import NOBODY, KeyCell, Place
 from upstream.queues import UpdateQueue
 from upstream.schedulers import InPlaceScheduler
 from upstream.staleness import StalenessSums
 from upstream.updates import Key, Update
 
 
-class Owner:
-    """Owns the place of a key whose waits are told by hand."""
-
-    def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        raise AssertionError("no update arrives by itself in these tests")
-
-
 def make_place(key: str = "IBM", *, index: int = 0) -> Place:
-    return Place(KeyCell(key, index, time=0.0, arrival=0.0), Owner())
+    return Place(KeyCell(key, index, time=0.0, arrival=0.0), NOBODY)
 
 
 @dataclass

@@ -14,18 +14,16 @@ from ..columns import Column
 from ..errors import AlreadyAttachedError, ClosedError, ParameterError
 from ..keys import Place
 from ..statistics import ProcessingCost, QueueStatistics, UpdateRates, check_count
-from ..updates import Key, Outcome, Update
+from ..updates import BatchOutcome, Key, Outcome, Update
 from . import staleness_methods
-from .batch_outcome import BatchOutcome
 from .cycles import Cycles
 from .in_process import InProcess
 from .log.log_waiting import LogWaiting
 from .places import QueuePlaces
-from .stream.beginning import Beginning
 from .stream.deadlines import check_age
 from .stream.feed import Feed
 from .stream.intake import Intake
-from .stream.listener import Listener
+from .stream.listener import Beginning, Listener
 from .stream.stream import Stream
 from .waiting import Waiting
 

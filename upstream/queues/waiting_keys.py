@@ -16,8 +16,8 @@ from ..statistics import ProcessingCost
 from ..updates import TOMBSTONE, Key, Update
 from .in_process import InProcess, Record
 from .places import QueuePlaces
-from .stream.beginning import Beginning
 from .stream.feed import Feed
+from .stream.listener import Beginning
 from .stream.stream import Stream
 from .stream.values import NewestValues
 from .waiting import Counts

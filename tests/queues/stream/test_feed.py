@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from upstream import (
+    TOMBSTONE,
     ClosedError,
     InPlaceScheduler,
     KeyNotHashableError,
@@ -47,6 +48,8 @@ def test_the_newest_values_come_in_the_order_of_their_arrival() -> None:
     feed = stream._feed
     assert [cell.key for cell in feed.newest_cells()] == ["B", "A"]
     assert [cell.key for cell in feed.newest_cells(since=2.0)] == ["A"]
+    stream.enqueue("A", TOMBSTONE)
+    assert [cell.key for cell in feed.newest_cells()] == ["B"]
     entry = feed.entry_of(feed.newest_cells()[0])
     assert (entry.value, entry.arrival, entry.version) == ("B", 1.0, 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from collections.abc import Callable
 
@@ -16,12 +17,14 @@ from upstream import (
     ManualClock,
     OnDemandMemory,
     PagePool,
+    ParameterError,
     StalenessIndexScheduler,
     Stream,
     StreamQueue,
     UpdateQueue,
 )
 from upstream.keys import Place
+from upstream.queues.stream.listener import oldest_to_take_over
 
 KINDS: dict[str, Callable[[], StreamQueue]] = {
     "append": AppendQueue,
@@ -149,3 +152,28 @@ def test_an_update_of_a_key_that_waits_in_every_queue_visits_none() -> None:
     for number in range(100):
         stream.enqueue("A", number)
     assert [probe.started for probe in probes] == [1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
+
+
+def test_nothing_is_taken_over_unless_a_snapshot_is_asked_for() -> None:
+    assert oldest_to_take_over(None, snapshot=False) is None
+    assert oldest_to_take_over(None, snapshot=True) == -math.inf
+    assert oldest_to_take_over(3, snapshot=True) == 3.0
+    for since, snapshot in ((3.0, False), (math.nan, True), ("now", True)):
+        with pytest.raises(ParameterError, match="since"):
+            oldest_to_take_over(since, snapshot=snapshot)
+
+
+def test_fifo_serves_keys_that_were_taken_over_and_given_back_by_their_arrivals() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    for key in "AB":
+        stream.enqueue(key, key)
+        clock.advance(0.25)
+    queue = UpdateQueue(FifoScheduler())
+    stream.attach(queue, snapshot=True)
+    first, second = queue.dequeue_many(2)
+    queue.give_back(second)
+    queue.give_back(first)
+    assert queue.snapshot() == [first, second]
+    assert queue.peek() == first
+    queue._check()

@@ -23,8 +23,8 @@ from ...statistics import ProcessingCost
 from ...updates import Key, Update
 from ..in_process import InProcess, Record
 from ..places import QueuePlaces
-from ..stream.beginning import Beginning
 from ..stream.feed import Feed
+from ..stream.listener import Beginning
 from ..stream.stream import Stream
 from ..waiting import Counts
 from .backlog import BacklogPlace, Ticket, sequence_of

@@ -25,8 +25,8 @@ from .log_cursor import LogCursor
 from .shared_log import LogEntry
 
 if TYPE_CHECKING:
-    from ..stream.beginning import Beginning
     from ..stream.feed import Feed
+    from ..stream.listener import Beginning
     from ..stream.stream import Stream
 
 READ_AHEAD = 1_000

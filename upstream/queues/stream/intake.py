@@ -23,8 +23,7 @@ from ...columns import (
 from ...errors import PagePoolFullError
 from ...keys import CLOSED, KeyCell, KeyTable, Place
 from ...statistics import UpdateRates
-from ...updates import TOMBSTONE, Key, Outcome
-from ..batch_outcome import BatchOutcome
+from ...updates import TOMBSTONE, BatchOutcome, Key, Outcome
 from ..log.shared_log import LogEntry, SharedLog
 from .admission import Admission
 from .deadlines import AT_ONCE, NEVER, Deadlines

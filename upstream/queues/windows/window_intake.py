@@ -24,10 +24,9 @@ from ...held_interrupt import uninterrupted
 from ...keys import CLOSED, KeyCell, KeyNumbers, Place
 from ...schedulers import Terms
 from ...statistics import UpdateRates
-from ...updates import TOMBSTONE, Key, Outcome
+from ...updates import TOMBSTONE, BatchOutcome, Key, Outcome, count_outcomes
 from ...windows import WindowCounts, WindowSpecification
 from ...windows.open_windows import ALWAYS, UNSTORABLE
-from ..batch_outcome import BatchOutcome, count_outcomes
 from ..log.log_cursor import LogCursor
 from ..log.log_waiting import READ_AHEAD
 from ..log.shared_log import LogEntry
@@ -37,8 +36,8 @@ from .window_kind import WindowKind
 from .window_place import AnyPlace
 
 if TYPE_CHECKING:
-    from ..stream.beginning import Beginning
     from ..stream.feed import Feed
+    from ..stream.listener import Beginning
     from ..stream.stream import Stream
 
 _NOTHING_GIVEN: Final[WindowTerms] = (None, None)
