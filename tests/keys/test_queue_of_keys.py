@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from upstream.keys import Place, QueueOfKeys, queue_of_keys
+from upstream.keys import NOBODY, Place, QueueOfKeys, queue_of_keys
 
-from .owner import SHORT_RUNS, Owner, make_cell, make_place
+from .owner import SHORT_RUNS, make_cell, make_place
 
 
 def names(line: QueueOfKeys) -> str:
@@ -74,7 +74,7 @@ class RankedPlace(Place):
     __slots__ = ("waiting_rank",)
 
     def __init__(self, key: str, *, waiting_since: float, rank: int) -> None:
-        super().__init__(make_cell(key), Owner())
+        super().__init__(make_cell(key), NOBODY)
         self.waiting_since = waiting_since
         self.waiting_rank = rank
 

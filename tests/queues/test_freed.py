@@ -312,7 +312,7 @@ def test_rounds_of_dropped_append_queues_do_not_add_up() -> None:
     try:
         for _ in range(4):
             queue = AppendQueue()
-            for _ in range(20):
+            for _ in range(5):
                 queue.enqueue_many(list(range(1_000)), [Value() for _ in range(1_000)])
                 queue.dequeue()
             del queue
