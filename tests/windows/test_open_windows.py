@@ -109,5 +109,5 @@ def test_a_key_is_noted_when_its_first_window_opens() -> None:
         buffer.windows.place = places[-1]
         for later in (0.0, 1.0, 2.0):
             buffer.arrive((key, 0, time + later))
-    assert len(ends) == 2
+    assert len(list(ends)) == 2
     assert ends.first() == (7.0, places[1])

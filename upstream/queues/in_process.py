@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import NotInProcessError
 from ..keys import Place
 from ..statistics import ProcessingCost
-from ..updates import TOMBSTONE, Update
+from ..updates import TOMBSTONE, Key, Update
 from .places import QueuePlaces
 from .stream.feed import Feed
 
@@ -147,7 +147,7 @@ class InProcess:
         """
         if not isinstance(update, Update):
             raise NotInProcessError(update)
-        place = self._find_place(update)
+        place = self.find_place(update.key)
         if place is not None and place.in_process == 0 and self.orphans == 0:
             return None
         alike = [
@@ -162,12 +162,13 @@ class InProcess:
 
     def _may_have_been_taken(self, update: Update) -> bool:
         """Tell whether an update that is not in process may have been taken as delivered."""
-        is_known = update.value is TOMBSTONE or self._find_place(update) is not None
+        is_known = update.value is TOMBSTONE or self.find_place(update.key) is not None
         return is_known and self.taken_as_delivered > 0
 
-    def _find_place(self, update: Update) -> Place | None:
+    def find_place(self, key: Key) -> Place | None:
+        """Return the place of a key in this queue, or None."""
         assert self.feed is not None
-        cell = self.feed.find(update.key)
+        cell = self.feed.find(key)
         return None if cell is None else self._places.find(cell)
 
     def _check(self) -> None:

@@ -291,7 +291,7 @@ class StreamQueue(ABC):
     def _prepare_to_join(self, stream: Stream) -> Listener:
         if self._final is not None:
             raise ClosedError("queue")
-        if self._is_attached or self._feed.is_used or self._stream is stream:
+        if self._is_attached or self._feed.intake.arrived or self._stream is stream:
             raise AlreadyAttachedError(
                 "this queue is already attached or has received updates; attach a new queue"
             )
@@ -342,8 +342,7 @@ class StreamQueue(ABC):
         return self._feed.rates
 
     def _find(self, key: Key) -> Place | None:
-        cell = self._feed.find(key)
-        return None if cell is None else self._places.find(cell)
+        return self._in_process.find_place(key)
 
     def _count(self) -> QueueStatistics:
         waiting = len(self)  # first, because it reads arrivals that were not read yet

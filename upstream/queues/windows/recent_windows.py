@@ -135,8 +135,7 @@ class RecentWindows:
     def listen(self, feed: Feed) -> None:
         """Note that a stream feeds the queue from now on."""
         self._ticks = again_of(feed.ticks)
-        if self.scheduler.asks_cost and self._cost.is_told:
-            feed.intake.ask_first(self._cost.ask)
+        feed.intake.ask_first(self.scheduler, self._cost)
 
     def close(self, places: Iterable[KeyPlace], feed: Feed | None) -> None:
         """Release all windows, because the queue is closed."""
@@ -145,8 +144,8 @@ class RecentWindows:
         self.scheduler.unbind()
         if self._order is not None:
             self._order.close()
-        if feed is not None and self.scheduler.asks_cost and self._cost.is_told:
-            feed.intake.ask_no_more(self._cost.ask)
+        if feed is not None:
+            feed.intake.ask_no_more(self._cost)
         for place in (*places, *self.keys_under_processing):
             place.buffer.clear()
             place.progress.window = None
