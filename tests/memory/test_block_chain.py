@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.windows.contract_of_tuples import TuplesContract
+from upstream.clock import ManualClock
 from upstream.errors import PagePoolFullError, ValueTooLargeError
 from upstream.memory import BytesCodec, MessagePackCodec, NaiveMemory, OnDemandMemory, PagePool
 from upstream.memory.block_chain import BlockChain, Row
@@ -336,16 +337,16 @@ def test_on_demand_memory_holds_what_the_buffers_need_and_naive_memory_what_they
     """What the report's Figures 16 and 17 say of tuples, said of windows."""
     averages, effective = [], []
     for kind in (OnDemandMemory, NaiveMemory):
-        now = 0.0
         memory = kind(PagePool(512, page_bytes=128), location_bytes=32)
-        chain = BlockChain("IBM", memory, lambda: now, BytesCodec())  # noqa: B023  # called in this turn only
+        clock = ManualClock()
+        chain = BlockChain("IBM", memory, clock.now, BytesCodec())
         for _ in range(5):
             append(chain, 8)
-            now += 1.0
+            clock.advance(1.0)
             chain.commit(8, dropping=8)
             assert take_all(chain) == list(range(8))
-            now += 3.0
-        usage = memory.usage(now)
+            clock.advance(3.0)
+        usage = memory.usage(clock.now())
         assert usage.locations_held == chain.spare_count
         averages.append(usage.average_usage_locations)
         effective.append(usage.average_effective_usage)

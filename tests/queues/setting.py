@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Final, TypedDict, Unpack
+from typing import ClassVar, Final, TypedDict, Unpack
 
 import pytest
 
@@ -77,7 +77,9 @@ def as_bad_time(time: object) -> float:
 
 
 class QueueSetting(ABC):
-    """Subclasses say how a queue is made."""
+    """Subclasses say which policy is tested, and how its queue is made."""
+
+    policy: ClassVar[str]
 
     @abstractmethod
     def make(self, **options: Unpack[Options]) -> StreamQueue: ...

@@ -42,21 +42,29 @@ from .setting import Options, copy_of, next_of, values_of
 
 
 class TestFifo(QueueContract):
+    policy = "fifo"
+
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(FifoScheduler(), **options)
 
 
 class TestInPlace(QueueContract):
+    policy = "in-place"
+
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(InPlaceScheduler(), **options)
 
 
 class TestLinecutting(QueueContract):
+    policy = "linecutting"
+
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(LinecuttingScheduler(), **options)
 
 
 class TestStalenessIndex(QueueContract):
+    policy = "index"
+
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return UpdateQueue(StalenessIndexScheduler(), **options)
 

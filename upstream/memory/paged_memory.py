@@ -257,10 +257,7 @@ class OnDemandMemory(Memory):
     """Hold locations only for keys that wait, so that no location is dirty.
 
     This is the memory of the report's section 7.1. A page returns to the pool as soon as none of
-    its locations is used.
-
-    `pool` is the page pool to allocate from.
-    `location_bytes` is the size of a location. The default is that of the pool.
+    its locations is used. The parameters are those of every `Memory`.
 
     >>> pool = PagePool(4096)
     >>> memory = OnDemandMemory(pool)
@@ -285,10 +282,7 @@ class NaiveMemory(Memory):
 
     The report compares on-demand paging to this (section 7.3). The locations of keys that do not
     wait are dirty, as if room for all keys had been preallocated. A location for a known key never
-    has to be allocated.
-
-    `pool` is the page pool to allocate from.
-    `location_bytes` is the size of a location. The default is that of the pool.
+    has to be allocated. The parameters are those of every `Memory`.
 
     >>> memory = NaiveMemory(PagePool(4096))
     >>> location = memory.allocate(b"24.0", now=0.0)

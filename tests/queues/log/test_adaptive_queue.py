@@ -24,12 +24,16 @@ from ..setting import Options, values_of
 class TestAdaptive(QueueContract):
     """With the default bounds; nothing in the contract makes it conflate."""
 
+    policy = "adaptive"
+
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return AdaptiveQueue(**options)
 
 
 class TestAdaptiveUnderPressure(QueueContract):
     """With bounds so small that it changes its way again and again."""
+
+    policy = "adaptive"
 
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return AdaptiveQueue(InPlaceScheduler(), max_waiting=4, **options)

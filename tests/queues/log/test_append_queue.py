@@ -22,11 +22,15 @@ from ..setting import Options, next_of, values_of
 
 
 class TestAppend(QueueContract):
+    policy = "append"
+
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return AppendQueue(**options)
 
 
 class TestAppendShedding(QueueContract):
+    policy = "append-shedding"
+
     def make(self, **options: Unpack[Options]) -> StreamQueue:
         return AppendQueue(capacity=1_000, shedding=RandomShedding(seed=1), **options)
 
