@@ -1,8 +1,7 @@
 """How tuples enter a queue of windows: one by one, in batches, or from a stream.
 
 A queue that is not attached processes tuples at once. A queue that is attached to a stream reads
-the stream's log whenever it is called, each tuple as of its own arrival. So an enqueue costs the
-stream the same for any number of such queues.
+the stream's log (`LogCursor`).
 """
 
 from __future__ import annotations
