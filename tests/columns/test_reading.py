@@ -87,7 +87,7 @@ def test_nulls_among_values_are_none() -> None:
 @pytest.mark.parametrize(
     "column", [deque([1, 2]), {1: 0, 2: 0}.keys(), range(1, 3), memoryview(b"\1\2")]
 )
-def test_whatever_has_a_length_and_an_order_is_a_column(column: Iterable[object]) -> None:
+def test_any_object_with_a_length_and_an_order_is_a_column(column: Iterable[object]) -> None:
     assert length_of("keys", column) == 2
     assert as_list("keys", column) == [1, 2]
     assert not is_columnar(column)

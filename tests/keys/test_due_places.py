@@ -37,7 +37,7 @@ def test_the_first_is_what_a_look_at_all_places_finds(steps: list[tuple[str, int
             assert model[PLACES.index(first[1])] == first[0]
 
 
-def test_of_places_at_one_time_the_first_entered_comes_first() -> None:
+def test_places_with_equal_times_come_in_the_order_of_their_entry() -> None:
     due = DuePlaces()
     for place in PLACES:
         due.note(place, 1.0)

@@ -19,7 +19,7 @@ def test_a_new_place_does_not_wait_and_is_not_counted() -> None:
     assert place.waiting_rank == 0
 
 
-def test_what_was_forgotten_is_newer_than_any_update_and_what_is_uncounted_older() -> None:
+def test_a_forgotten_key_is_newer_and_an_uncounted_key_older_than_any_update() -> None:
     a_century_of_updates = 100 * 366 * 86_400 * 10**9
     assert Place.UNCOUNTED < 0 < a_century_of_updates < Place.FORGOTTEN
 

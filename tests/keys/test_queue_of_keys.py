@@ -79,7 +79,7 @@ class RankedPlace(Place):
         self.waiting_rank = rank
 
 
-def test_of_keys_that_have_waited_as_long_the_rank_decides() -> None:
+def test_the_rank_decides_between_keys_that_have_waited_equally_long() -> None:
     line = QueueOfKeys()
     for rank, key in enumerate("ABCD"):
         line.append(RankedPlace(key, waiting_since=float(rank), rank=10 * rank))
@@ -105,7 +105,7 @@ def test_keys_given_back_in_any_order_stand_as_they_did(
 
 
 @pytest.mark.parametrize("gone", ["x", "y", "z", "xy", "yx", "xyz", "zyx", "zx", "xAyBz"])
-def test_a_remembered_key_that_leaves_misleads_nobody(gone: str) -> None:
+def test_the_search_stays_correct_when_a_remembered_key_leaves(gone: str) -> None:
     line, places = make_line("ABC")
     for key in "xyz":
         places[key] = make_place(key, waiting_since=0.5)

@@ -92,7 +92,7 @@ def test_a_new_chain_holds_nothing(chain: BlockChain, memory: BlockMemory) -> No
     assert memory.usage(0.0).locations_held == 0
 
 
-def test_what_is_committed_leaves_in_order(chain: BlockChain) -> None:
+def test_committed_tuples_leave_in_order(chain: BlockChain) -> None:
     append(chain, 7)
     chain.commit(5, dropping=7)
     assert (chain.enqueued_count(), chain.committed_count()) == (0, 5)
@@ -374,7 +374,7 @@ def test_on_demand_memory_holds_what_the_buffers_need_and_naive_memory_what_they
         *("more of the newest", "less than none of the newest", "committed records"),
     ],
 )
-def test_what_makes_no_sense_is_noticed(
+def test_an_impossible_call_is_noticed(
     chain: BlockChain, wrong: Callable[[BlockChain], None]
 ) -> None:
     append(chain, 6)

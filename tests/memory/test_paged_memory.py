@@ -51,7 +51,7 @@ class TestNaiveMemory(MemoryContract):
         assert (usage.locations_held, usage.locations_live) == (1, 1)
         assert usage.average_effective_usage == 0.5
 
-    def test_of_a_chain_only_the_first_location_is_kept(self, memory: Memory) -> None:
+    def test_a_release_keeps_only_the_first_location_of_a_chain(self, memory: Memory) -> None:
         location = memory.allocate(b"x" * 30, 0.0)
         memory.release(location, 1.0)
         assert memory.usage(1.0).locations_held == 1

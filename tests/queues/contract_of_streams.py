@@ -26,7 +26,7 @@ from .setting import USES, QueueSetting, next_of, values_of
 
 
 class DecodingError(Exception):
-    """What a codec of somebody's raises."""
+    """The exception of a user's codec."""
 
 
 class FailingCodec(BytesCodec):
@@ -187,7 +187,7 @@ class StreamContract(QueueSetting):
         clock.advance(10.0)
         assert queue.queue_staleness("MSFT") == pytest.approx(5.0)
 
-    def test_what_is_given_back_waits_no_longer_than_the_queue_has_known_its_key(
+    def test_a_wait_does_not_begin_before_the_queue_knows_the_key(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         stream = Stream(clock=clock)
@@ -202,7 +202,7 @@ class StreamContract(QueueSetting):
         assert queue.queue_staleness("IBM") == pytest.approx(1.0)
         queue._check()
 
-    def test_what_finds_no_room_in_the_streams_pool_is_counted_in_every_queue(
+    def test_an_update_without_room_in_the_pool_is_counted_in_every_queue(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         stream = Stream(
@@ -279,7 +279,7 @@ class StreamContract(QueueSetting):
 
     @pytest.mark.parametrize("method", ["deliver", "give_back"])
     @pytest.mark.parametrize("retain", [False, True])
-    def test_what_is_older_than_a_deletion_that_all_queues_delivered_does_not_bring_it_back(
+    def test_an_update_older_than_a_deletion_that_all_queues_delivered_does_not_restore_the_key(
         self, queue: StreamQueue, clock: ManualClock, method: str, retain: bool
     ) -> None:
         stream = Stream(clock=clock, retain=retain)

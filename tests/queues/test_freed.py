@@ -246,7 +246,7 @@ def test_nothing_is_left_of_a_key_that_was_forgotten(kind: str) -> None:
 
 @pytest.mark.parametrize("is_attached", [False, True], ids=["alone", "attached"])
 @pytest.mark.parametrize("kind", ATTACHABLE)
-def test_nothing_is_left_of_a_key_that_does_not_come_in(kind: str, is_attached: bool) -> None:
+def test_nothing_is_left_of_a_key_that_is_not_added(kind: str, is_attached: bool) -> None:
     """Its first update is its deletion, or a batch is refused because of another key."""
     queue = KINDS[kind]()
     stream = Stream()

@@ -50,7 +50,7 @@ def pooled(clock: ManualClock) -> UpdateQueue:
 
 
 @pytest.mark.parametrize("make", [lambda clock: paced_queue(clock=clock), pooled])
-def test_what_is_held_back_waits_and_is_served_when_it_is_due(
+def test_a_held_update_waits_and_is_served_when_it_is_due(
     make: Callable[[ManualClock], UpdateQueue],
 ) -> None:
     clock = ManualClock()
@@ -73,7 +73,7 @@ def test_what_is_held_back_waits_and_is_served_when_it_is_due(
     assert (statistics.dequeued, statistics.superseded, statistics.waiting) == (7, 1, 0)
 
 
-def test_what_is_held_back_is_stale_and_expires_as_all_that_waits() -> None:
+def test_a_held_update_is_stale_and_expires_like_other_waiting_updates() -> None:
     clock = ManualClock()
     queue = paced_queue(clock=clock, time_to_live=0.5)
     queue.enqueue("A", 1)
@@ -94,7 +94,7 @@ def test_a_queue_is_full_of_what_it_holds_back() -> None:
     assert queue.dequeue() is None
 
 
-def test_what_is_held_back_when_a_queue_is_detached_was_waiting() -> None:
+def test_held_updates_count_as_waiting_when_the_queue_is_detached() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     queue = paced_queue()
@@ -135,7 +135,9 @@ def test_a_key_is_forgotten_by_age_though_it_waits_where_it_is_barred() -> None:
 
 
 @pytest.mark.parametrize("is_read", [False, True])
-def test_a_deletion_is_done_with_when_those_have_delivered_it_that_will(is_read: bool) -> None:
+def test_a_deleted_key_is_forgotten_when_every_queue_that_serves_it_has_delivered_the_deletion(
+    is_read: bool,
+) -> None:
     stream = Stream(clock=ManualClock())
     reader, filtered = paced_queue(lambda _: 0.0), paced_queue()
     stream.attach(filtered)
@@ -164,7 +166,7 @@ def test_a_key_that_finds_room_later_in_its_batch_has_its_limit() -> None:
     assert next_of(queue).value == b"4"
 
 
-def test_an_interval_that_makes_no_sense_leaves_everything_as_it_was() -> None:
+def test_an_invalid_interval_changes_nothing() -> None:
     queue = paced_queue({"a": 0.0, "b": -1.0}.__getitem__, clock=ManualClock())
     queue.enqueue("a", 1)
     before = queue.statistics()

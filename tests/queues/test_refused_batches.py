@@ -150,7 +150,7 @@ NO_COLUMNS: list[object] = [
 
 @pytest.mark.parametrize("column", NO_COLUMNS, ids=lambda column: type(column).__name__)
 @pytest.mark.parametrize("keys", [["A", "B"], pa.array(["A", "B"])], ids=["list", "Arrow"])
-def test_what_is_no_column_is_refused_wherever_it_stands(keys: object, column: object) -> None:
+def test_an_object_that_is_not_a_column_is_refused(keys: object, column: object) -> None:
     assert_refused(ColumnTypeError, column, [1, 2], [1, 2])
     assert_refused(ColumnTypeError, keys, column, [1, 2])
     assert_refused(ColumnTypeError, keys, [1, 2], column)

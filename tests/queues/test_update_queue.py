@@ -102,7 +102,9 @@ def test_an_older_update_is_late_even_after_the_newer_one_is_gone(
 
 
 @every_scheduler
-def test_of_two_updates_at_one_time_the_later_arrival_wins(make_scheduler: MakeScheduler) -> None:
+def test_the_later_arrival_wins_among_updates_with_equal_times(
+    make_scheduler: MakeScheduler,
+) -> None:
     queue = UpdateQueue(make_scheduler(), clock=ManualClock())
     queue.enqueue("IBM", 24.0, time=1)
     assert queue.enqueue("IBM", 25.0, time=1) is Outcome.SUPERSEDED
@@ -169,7 +171,7 @@ def test_a_batch_tells_which_rows_were_rejected(make_scheduler: MakeScheduler) -
     queue._check()
 
 
-def test_what_is_given_back_to_a_full_queue_waits_all_the_same() -> None:
+def test_an_update_that_is_given_back_to_a_full_queue_waits() -> None:
     clock = ManualClock()
     queue = UpdateQueue(InPlaceScheduler(), clock=clock, capacity=1)
     queue.enqueue("A", 1)
@@ -324,7 +326,7 @@ def test_a_codec_without_a_memory_is_an_error() -> None:
     assert raised.value.name == "codec"
 
 
-def test_what_finds_no_room_when_given_back_is_still_in_process() -> None:
+def test_an_update_without_room_when_it_is_given_back_stays_in_process() -> None:
     queue = small_queue(OnDemandMemory, locations=1)
     queue.enqueue("A", b"a1")
     update = next_of(queue)

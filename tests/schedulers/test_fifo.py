@@ -72,7 +72,7 @@ class TestFifoScheduler(SchedulerContract):
         feed.arrive("E")
         assert line.drain() == ["E"]
 
-    def test_a_line_that_lets_go_leaves_the_order_to_the_others(self) -> None:
+    def test_a_line_that_is_detached_leaves_the_order_to_the_others(self) -> None:
         feed = Feed()
         going, staying = feed.attach(FifoScheduler()), feed.attach(FifoScheduler())
         feed.arrive(*"AB", seconds_each=1.0)
@@ -81,7 +81,7 @@ class TestFifoScheduler(SchedulerContract):
         assert staying.drain() == ["B", "A"]
         feed._check()
 
-    def test_a_line_that_lets_go_leaves_no_marker_behind(self, feed: Feed, line: Line) -> None:
+    def test_a_line_that_is_detached_leaves_no_marker_behind(self, feed: Feed, line: Line) -> None:
         feed.arrive(*"AB", seconds_each=1.0)
         for _ in range(2):
             feed.detach(line)

@@ -140,7 +140,9 @@ def test_keys_that_become_due_together_are_served_by_their_waits() -> None:
     feed._check()
 
 
-def test_a_barred_key_is_never_served_and_nobody_waits_for_it(feed: Feed, line: Line) -> None:
+def test_a_barred_key_is_never_served_and_does_not_count_as_waiting_longest(
+    feed: Feed, line: Line
+) -> None:
     feed.arrive(*"FAF", seconds_each=1.0)
     assert line.drain() == ["A"]
     scheduler = pace_of(line)
@@ -303,7 +305,7 @@ def test_the_inner_scheduler_is_one_that_can_be_held_back_from(inner: object) ->
     assert raised.value.name == "inner"
 
 
-def test_the_intervals_are_told_by_a_function() -> None:
+def test_the_intervals_must_be_a_function() -> None:
     with pytest.raises(ParameterError) as raised:
         PacedScheduler(InPlaceScheduler(), INTERVALS)  # type: ignore[arg-type]
     assert raised.value.name == "interval_of"
@@ -320,7 +322,7 @@ def test_an_inner_scheduler_that_serves_a_queue_cannot_serve_another() -> None:
     assert not scheduler.is_bound
 
 
-def test_the_inner_scheduler_hears_of_keys() -> None:
+def test_the_inner_scheduler_is_told_of_new_keys() -> None:
     scheduler = PacedScheduler(StalenessIndexScheduler(weight=lambda _: -1.0), unlimited)
     with pytest.raises(WeightError):
         scheduler.terms_for("IBM")
@@ -348,7 +350,7 @@ def test_another_queue_knows_nothing_of_services_to_the_first(feed: Feed, line: 
 
 
 @pytest.mark.parametrize("is_forgotten", [False, True])
-def test_what_is_left_of_keys_that_are_held_no_more_is_bounded(is_forgotten: bool) -> None:
+def test_the_entries_of_keys_that_are_no_longer_held_are_bounded(is_forgotten: bool) -> None:
     feed = Feed()
     line = paced(feed, lambda _: 1e6)
     feed.arrive(*"ABC", seconds_each=1.0)
@@ -369,7 +371,7 @@ def test_what_is_left_of_keys_that_are_held_no_more_is_bounded(is_forgotten: boo
     assert pace_of(line).next_due() == 1e6 + 3.0
 
 
-def test_what_is_left_is_bounded_as_well_when_keys_are_released() -> None:
+def test_invalid_entries_are_bounded_when_keys_become_due() -> None:
     feed = Feed()
     near = [f"near {number}" for number in range(20)]
     line = paced(feed, lambda key: 1.0 if key in near else 1e6)

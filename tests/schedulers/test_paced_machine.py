@@ -20,7 +20,7 @@ from .test_paced import INTERVALS, pace_of, unlimited
 
 
 class PacedModel(Model):
-    """A list of what waits, of which some is held back until somebody asks when it is due."""
+    """A list of waiting keys. Some are held back until the next key is read after they are due."""
 
     is_in_place = True
 

@@ -283,7 +283,7 @@ class WindowBufferContract:
         script.take()
         assert script.windows == [(first, [first, first + 1, first + 2])]
 
-    def test_what_waits_can_be_looked_at(self) -> None:
+    def test_the_waiting_tuples_can_be_read(self) -> None:
         script = self.script(WindowSpecification(3, 3))
         assert script.buffer.waiting() == []
         script.feed(0, 1, 2, 3)

@@ -124,7 +124,7 @@ class TuplesContract(ABC):
         tuples.truncate(2)
         assert tuples.enqueued() == []
 
-    def test_what_is_dropped_or_truncated_leaves_the_committed_window_whole(
+    def test_dropping_and_truncating_leave_the_committed_window_whole(
         self, tuples: BufferedTuples
     ) -> None:
         append(tuples, 1, 2, 3, 4, 5)

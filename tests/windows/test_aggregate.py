@@ -178,7 +178,7 @@ def test_close_completes_the_oldest_open_window_of_its_key() -> None:
     assert aggregate.process(close) is None
 
 
-def test_abort_gives_up_the_oldest_open_window_of_its_key() -> None:
+def test_abort_ends_the_oldest_open_window_of_its_key_without_a_result() -> None:
     aggregate = contents()
     processed(aggregate, at(0, WindowEnd(3), "a"), at(1, WindowEnd(4), "b"))
     abort = WindowEnding.of("IBM", ABORT)
@@ -333,7 +333,7 @@ def test_a_function_of_the_users_is_computed_incrementally() -> None:
     assert aggregate.name == "Ordered"
 
 
-def test_of_picks_what_is_aggregated_once_for_each_tuple_that_is() -> None:
+def test_of_is_called_once_for_each_aggregated_tuple() -> None:
     asked = []
 
     def price(trade: dict[str, Decimal]) -> Decimal:
@@ -352,12 +352,12 @@ def test_of_picks_what_is_aggregated_once_for_each_tuple_that_is() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["average", None, 7])
-def test_what_is_no_function_is_an_error(wrong: str) -> None:
+def test_an_object_that_is_not_a_function_is_an_error(wrong: str) -> None:
     with pytest.raises(ParameterError, match="'variance'"):
         Aggregate(wrong)
 
 
-def test_of_is_something_to_call() -> None:
+def test_of_must_be_callable() -> None:
     with pytest.raises(ParameterError, match="of must be"):
         Aggregate("sum", of="price")  # type: ignore[arg-type]  # the mistake to be found
 
@@ -486,7 +486,7 @@ def kept_after(action: Callable[[], None], aggregate: Aggregate) -> int:
     return len(Watched.alive)
 
 
-def test_of_a_window_whose_key_stays_only_the_state_is_kept() -> None:
+def test_only_the_state_of_an_open_window_is_kept() -> None:
     aggregate = Aggregate("last")
     aggregate.process(at(0, 1000, Watched()))
     for time in range(1, 100):

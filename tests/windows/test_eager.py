@@ -62,7 +62,7 @@ class TestEagerWindowBuffer(WindowBufferContract):
             assert script.feed(*times)[0] & SHOULD_PROMOTE
             assert script.buffer.is_available
 
-    def test_the_end_of_a_window_comes_as_a_mark_if_no_tuple_of_it_is_the_last(self) -> None:
+    def test_a_close_mark_ends_a_window_that_no_tuple_ends(self) -> None:
         script = self.script(WindowSpecification(3, 3, tick=1))
         script.feed(0, 1)
         script.commit()
@@ -111,7 +111,7 @@ class TestEagerWindowBuffer(WindowBufferContract):
 
 
 @given(st.sampled_from([one for one in SPECIFICATIONS if one.tick]), TICKS)
-def test_it_never_holds_more_ticks_than_the_report_says(
+def test_it_holds_at_most_as_many_ticks_as_the_report_says(
     specification: WindowSpecification, steps: list[Step]
 ) -> None:
     script = Script(EagerWindowBuffer, specification)

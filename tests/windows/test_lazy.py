@@ -80,7 +80,7 @@ class TestLazyWindowBuffer(WindowBufferContract):
 
 
 @given(st.sampled_from([one for one in SPECIFICATIONS if one.tick]), TICKS)
-def test_it_never_holds_more_ticks_than_the_report_says(
+def test_it_holds_at_most_as_many_ticks_as_the_report_says(
     specification: WindowSpecification, steps: list[Step]
 ) -> None:
     script = Script(LazyWindowBuffer, specification)

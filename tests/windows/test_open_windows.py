@@ -50,7 +50,7 @@ def test_windows_that_no_tuple_is_in_are_never_opened() -> None:
     assert windows._counts.opened == 2
 
 
-def test_what_a_tuple_would_start_is_known_before_it_comes() -> None:
+def test_starts_returns_the_windows_that_a_tuple_would_start() -> None:
     windows = windows_of(3, 1)
     assert list(windows.starts(0.5)) == []
     assert list(windows.starts(1)) == [1]
@@ -61,7 +61,7 @@ def test_what_a_tuple_would_start_is_known_before_it_comes() -> None:
 
 @pytest.mark.parametrize("time", [math.nan, math.inf])
 @pytest.mark.parametrize("before", [(), (0, 1)], ids=["first", "later"])
-def test_a_time_that_is_none_changes_nothing(before: tuple[float, ...], time: float) -> None:
+def test_a_time_that_is_not_finite_changes_nothing(before: tuple[float, ...], time: float) -> None:
     windows = windows_of(3, 1)
     feed(windows, *before)
     held = (list(windows._open), windows.late_before, windows._counts.opened)

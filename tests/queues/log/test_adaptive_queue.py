@@ -53,7 +53,7 @@ def test_every_update_waits_while_no_more_than_the_bound_do() -> None:
     assert queue.statistics().switches == 0
 
 
-def test_past_the_bound_only_the_newest_of_each_key_goes_on_waiting_in_its_place() -> None:
+def test_above_the_bound_only_the_newest_update_of_each_key_waits_in_its_place() -> None:
     queue = in_place(max_waiting=5)
     for value, key in enumerate("ABACBA"):
         queue.enqueue(key, value)
@@ -80,7 +80,7 @@ def test_while_it_conflates_it_is_an_update_queue() -> None:
     assert values_of(queue.dequeue_many(9)) == [4, 5]
 
 
-def test_a_batch_tells_what_became_of_its_rows() -> None:
+def test_a_batch_reports_the_outcomes_of_its_rows() -> None:
     queue = in_place(max_waiting=1)
     outcome = queue.enqueue_many(["IBM"] * 3, [1, 2, 3])
     statistics = queue.statistics()

@@ -59,7 +59,7 @@ def test_many_keys_at_constant_overload_do_not_make_it_flutter() -> None:
     assert queue.statistics().switches == 1
 
 
-def test_it_goes_back_when_the_consumer_catches_up_before_the_queue_is_empty() -> None:
+def test_it_stops_conflating_when_the_consumer_has_caught_up_before_the_queue_is_empty() -> None:
     queue = in_place(max_waiting=10)
     for number in range(40):
         queue.enqueue(number % 10, number)
@@ -76,7 +76,7 @@ def test_it_goes_back_when_the_consumer_catches_up_before_the_queue_is_empty() -
     queue._check()
 
 
-def test_what_it_keeps_when_it_goes_back_waits_in_the_order_of_arrival() -> None:
+def test_updates_wait_in_the_order_of_arrival_after_conflation_ends() -> None:
     clock = ManualClock()
     queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=4, resume_waiting=3, clock=clock)
     for number in range(5):
@@ -118,7 +118,7 @@ def test_an_update_that_waits_too_long_makes_it_conflate() -> None:
     assert values_of(queue.dequeue_many(9)) == [2]
 
 
-def test_it_goes_back_only_when_none_waits_too_long() -> None:
+def test_it_stops_conflating_only_when_no_update_waits_too_long() -> None:
     clock = ManualClock()
     queue = AdaptiveQueue(
         InPlaceScheduler(), max_waiting=2, max_age=100.0, resume_age=1.0, clock=clock

@@ -82,7 +82,7 @@ def test_any_update_can_be_dropped() -> None:
     assert keys.values() == ["B1"]
 
 
-def test_what_was_dropped_cannot_be_what_staleness_falls_to() -> None:
+def test_staleness_does_not_fall_to_a_dropped_update() -> None:
     keys = Keys()
     for now in (0.0, 1.0, 2.0, 3.0):
         keys.append("A", now)

@@ -31,7 +31,7 @@ class Taken:
         return [entry.value for entry in self.entries]
 
 
-def test_what_was_enqueued_is_taken_over_when_the_cursor_settles() -> None:
+def test_a_cursor_reads_the_enqueued_updates_when_it_settles() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     taken = Taken()
@@ -98,7 +98,7 @@ def test_an_entry_about_which_something_fails_is_read_later_and_so_are_those_beh
     assert taken.values() == [1, 2, 3]
 
 
-def test_a_cursor_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else() -> None:
+def test_other_cursors_read_an_update_on_which_one_cursor_fails() -> None:
     stream = Stream(clock=ManualClock())
     failing, taken = Taken(failures=1), Taken()
     LogCursor(failing.take, read_ahead=1, ask=failing.ask).open(stream._feed)
@@ -110,7 +110,7 @@ def test_a_cursor_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else
     stream._check()
 
 
-def test_what_a_cursor_begins_with_reaches_the_queue_at_the_beginning() -> None:
+def test_a_cursor_reads_its_first_entries_as_of_its_opening() -> None:
     stream = Stream(clock=ManualClock())
     stream.enqueue("A", 1)
     taken = Taken()

@@ -29,7 +29,7 @@ ANSWERS: dict[str, tuple[Callable[[StreamQueue], object], object]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("ask", "answer"), ANSWERS.values(), ids=ANSWERS)
-def test_whatever_it_is_asked_first_it_has_read_what_arrived(
+def test_the_first_call_of_any_method_reads_the_arrivals(
     kind: Callable[[], StreamQueue], ask: Callable[[StreamQueue], object], answer: object
 ) -> None:
     clock = ManualClock()
@@ -43,7 +43,7 @@ def test_whatever_it_is_asked_first_it_has_read_what_arrived(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_unread_is_bounded(kind: Callable[[], StreamQueue]) -> None:
+def test_the_unread_entries_are_bounded(kind: Callable[[], StreamQueue]) -> None:
     stream = Stream(clock=ManualClock())
     queue = kind()
     stream.attach(queue)
@@ -55,7 +55,7 @@ def test_what_is_unread_is_bounded(kind: Callable[[], StreamQueue]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_expired_unread_expired_in_time(kind: Callable[[], StreamQueue]) -> None:
+def test_an_unread_update_expires_in_time(kind: Callable[[], StreamQueue]) -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     queue = kind()

@@ -51,7 +51,7 @@ def test_things_fall_due_in_the_order_of_time_and_at_one_time_by_age() -> None:
     deadlines._check()
 
 
-def test_what_arrives_later_falls_due_in_time_though_nothing_was_noted() -> None:
+def test_a_later_arrival_becomes_due_in_time_without_being_noted() -> None:
     fallen: Fallen = []
     source = Source("A", 5.0, fallen)
     deadlines = Deadlines()
@@ -74,7 +74,7 @@ def test_a_source_that_is_idle_is_asked_once_in_its_age() -> None:
     assert source.asked <= 1 + 50 / 5
 
 
-def test_something_may_fall_due_sooner_than_a_source_said() -> None:
+def test_a_source_may_become_due_sooner_than_it_said() -> None:
     fallen: Fallen = []
     source = Source("A", 5.0, fallen, 4.0)
     deadlines = Deadlines()

@@ -39,7 +39,7 @@ def test_a_deleted_key_is_forgotten_once_every_queue_has_delivered_that() -> Non
     stream._check()
 
 
-def test_a_deletion_that_no_queue_hears_of_forgets_its_key_at_once() -> None:
+def test_a_deletion_in_a_stream_without_queues_forgets_its_key_at_once() -> None:
     stream = Stream(clock=ManualClock())
     stream.enqueue("A", 1)
     stream.enqueue("A", TOMBSTONE)

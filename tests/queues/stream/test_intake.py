@@ -62,7 +62,7 @@ def test_values_in_a_pool_are_replaced_in_place_but_not_by_reference() -> None:
 
 
 @pytest.mark.parametrize("attached", [False, True], ids=["own", "attached"])
-def test_what_was_enqueued_to_a_queue_is_counted_by_its_stream(attached: bool) -> None:
+def test_updates_enqueued_into_a_queue_are_counted_by_its_stream(attached: bool) -> None:
     queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
     stream = queue.stream
     if attached:

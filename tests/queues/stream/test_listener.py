@@ -40,7 +40,7 @@ class Value:
 
 
 class ProbeScheduler(InPlaceScheduler):
-    """Counts how often it hears of a key."""
+    """Counts how many keys start to wait."""
 
     started = 0
 

@@ -181,7 +181,7 @@ class TestAbort:
             queue.abort("MSFT")
 
     @BUFFERS
-    def test_it_is_the_way_out_when_a_tuple_cannot_be_decoded(self, buffer: Buffer) -> None:
+    def test_abort_ends_a_window_with_a_tuple_that_cannot_be_decoded(self, buffer: Buffer) -> None:
         class Failing(BytesCodec):
             def decode(self, data: bytes) -> object:
                 if data == b"1":

@@ -187,7 +187,7 @@ class TestCodecsThatFail:
 
     @pytest.mark.parametrize("error", [IndexError, KeyError, ValueError])
     @BUFFERS
-    def test_what_it_raises_reaches_the_caller(
+    def test_an_exception_of_the_codec_reaches_the_caller(
         self, buffer: Buffer, error: type[Exception]
     ) -> None:
         queue = WindowQueue(

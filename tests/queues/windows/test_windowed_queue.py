@@ -150,7 +150,7 @@ def test_the_cost_of_a_window_is_the_time_spent_on_its_tuples(make: MakeQueue) -
 
 
 @every_kind
-def test_the_cost_of_a_window_can_be_told(make: MakeQueue) -> None:
+def test_the_cost_of_a_window_can_be_given(make: MakeQueue) -> None:
     clock = ManualClock()
     queue = make(WindowSpecification(4, 4, tick=1), clock=clock, processing_cost=lambda: 30.0)
     feed(queue, "IBM", range(4))
@@ -159,7 +159,7 @@ def test_the_cost_of_a_window_can_be_told(make: MakeQueue) -> None:
 
 
 @every_kind
-def test_how_stale_each_key_is_and_was_is_told_in_one_table(make: MakeQueue) -> None:
+def test_key_staleness_has_the_present_and_mean_staleness_of_each_key(make: MakeQueue) -> None:
     clock = ManualClock()
     queue = make(TUMBLING, clock=clock)
     feed(queue, "a", range(30), clock=clock)
