@@ -85,9 +85,5 @@ class QueueSetting(ABC):
     def make(self, **options: Unpack[Options]) -> StreamQueue: ...
 
     @pytest.fixture
-    def clock(self) -> ManualClock:
-        return ManualClock()
-
-    @pytest.fixture
     def queue(self, clock: ManualClock) -> StreamQueue:
         return self.make(clock=clock)

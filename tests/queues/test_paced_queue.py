@@ -51,9 +51,8 @@ def pooled(clock: ManualClock) -> UpdateQueue:
 
 @pytest.mark.parametrize("make", [lambda clock: paced_queue(clock=clock), pooled])
 def test_a_held_update_waits_and_is_served_when_it_is_due(
-    make: Callable[[ManualClock], UpdateQueue],
+    make: Callable[[ManualClock], UpdateQueue], clock: ManualClock
 ) -> None:
-    clock = ManualClock()
     queue = make(clock)
     for number in range(4):
         queue.enqueue("A", b"%d" % number)
@@ -73,8 +72,7 @@ def test_a_held_update_waits_and_is_served_when_it_is_due(
     assert (statistics.dequeued, statistics.superseded, statistics.waiting) == (7, 1, 0)
 
 
-def test_a_held_update_is_stale_and_expires_like_other_waiting_updates() -> None:
-    clock = ManualClock()
+def test_a_held_update_is_stale_and_expires_like_other_waiting_updates(clock: ManualClock) -> None:
     queue = paced_queue(clock=clock, time_to_live=0.5)
     queue.enqueue("A", 1)
     queue.deliver(next_of(queue))
@@ -86,17 +84,14 @@ def test_a_held_update_is_stale_and_expires_like_other_waiting_updates() -> None
     queue._check()
 
 
-def test_a_queue_is_full_of_what_it_holds_back() -> None:
-    clock = ManualClock()
+def test_a_queue_is_full_of_what_it_holds_back(clock: ManualClock) -> None:
     queue = paced_queue(clock=clock, capacity=2)
     assert queue.enqueue_many(["AA", "BB", "A"], [1, 2, 3]).rejected == 1
     assert queue.enqueue("C", 0) is Outcome.REJECTED
     assert queue.dequeue() is None
 
 
-def test_held_updates_count_as_waiting_when_the_queue_is_detached() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
+def test_held_updates_count_as_waiting_when_the_queue_is_detached(stream: Stream) -> None:
     queue = paced_queue()
     stream.attach(queue)
     stream.enqueue_many(["A", "AA"], [1, 2])
@@ -136,9 +131,8 @@ def test_a_key_is_forgotten_by_age_though_it_waits_where_it_is_barred() -> None:
 
 @pytest.mark.parametrize("is_read", [False, True])
 def test_a_deleted_key_is_forgotten_when_every_queue_that_serves_it_has_delivered_the_deletion(
-    is_read: bool,
+    is_read: bool, stream: Stream
 ) -> None:
-    stream = Stream(clock=ManualClock())
     reader, filtered = paced_queue(lambda _: 0.0), paced_queue()
     stream.attach(filtered)
     stream.attach(reader)
@@ -152,8 +146,7 @@ def test_a_deleted_key_is_forgotten_when_every_queue_that_serves_it_has_delivere
     filtered._check()
 
 
-def test_a_key_that_finds_room_later_in_its_batch_has_its_limit() -> None:
-    clock = ManualClock()
+def test_a_key_that_finds_room_later_in_its_batch_has_its_limit(clock: ManualClock) -> None:
     memory = OnDemandMemory(PagePool(16, page_bytes=8, location_bytes=8))
     queue = paced_queue(clock=clock, memory=memory)
     rows = [("a", b"1" * 8), ("B", b"2" * 16), ("B", b"3")]
@@ -184,11 +177,10 @@ def test_an_adaptive_queue_holds_nothing_back() -> None:
     assert raised.value.name == "scheduler"
 
 
-def test_windows_of_a_key_are_committed_at_its_pace() -> None:
+def test_windows_of_a_key_are_committed_at_its_pace(clock: ManualClock) -> None:
     #  time       0   1   2   3   4   5
     #  closes         0   1   2   3   4       windows of one second
     #  commits        0       2       4       each two seconds
-    clock = ManualClock()
     queue = WindowQueue(
         WindowSpecification(size=1, slide=1),
         LazyWindowBuffer,
@@ -228,8 +220,7 @@ def test_a_key_that_stands_back_since_its_window_is_not_complete_was_not_served(
     assert queue.statistics().windows.committed == 2
 
 
-def test_a_window_queue_forgets_what_it_asked_about_keys_that_never_came_in() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_window_queue_forgets_what_it_asked_about_keys_that_never_came_in(stream: Stream) -> None:
     scheduler = PacedScheduler(InPlaceScheduler(), interval_of)
     queue = WindowQueue(WindowSpecification(size=1, slide=1), LazyWindowBuffer, scheduler)
     stream.attach(queue)

@@ -149,9 +149,8 @@ def test_without_a_clock_a_queue_uses_the_system_clock(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_late_delivery_of_the_older_of_two_changes_nothing_for_the_application(
-    policy: str,
+    policy: str, clock: ManualClock
 ) -> None:
-    clock = ManualClock()
     queue = make_queue(policy, clock=clock)
     updates: list[Update] = []
     for number in range(2):

@@ -171,8 +171,7 @@ def test_a_batch_tells_which_rows_were_rejected(make_scheduler: MakeScheduler) -
     queue._check()
 
 
-def test_an_update_that_is_given_back_to_a_full_queue_waits() -> None:
-    clock = ManualClock()
+def test_an_update_that_is_given_back_to_a_full_queue_waits(clock: ManualClock) -> None:
     queue = UpdateQueue(InPlaceScheduler(), clock=clock, capacity=1)
     queue.enqueue("A", 1)
     update = next_of(queue)
@@ -424,8 +423,7 @@ def test_a_function_of_weights_or_costs_is_checked_before_a_key_is_taken(
     queue._check()
 
 
-def test_a_queue_whose_weights_refuse_a_key_of_the_stream_is_not_attached() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_queue_whose_weights_refuse_a_key_of_the_stream_is_not_attached(stream: Stream) -> None:
     stream.enqueue("IBM", 24.0)
     queue = UpdateQueue(index_by_weight(lambda key: -1.0 if key == "IBM" else 1.0))
     with pytest.raises(WeightError):

@@ -86,8 +86,7 @@ def test_a_batch_into_a_full_queue_tells_which_rows_were_rejected() -> None:
     assert values_of(queue.dequeue_many(9)) == [0, 1, 2]
 
 
-def test_outcomes_do_not_count_updates_that_the_stream_received_before() -> None:
-    clock = ManualClock()
+def test_outcomes_do_not_count_updates_that_the_stream_received_before(clock: ManualClock) -> None:
     queue = AppendQueue(clock=clock, capacity=1, time_to_live=1.0)
     for key in "ab":
         queue.stream.enqueue(key, key)
@@ -96,8 +95,7 @@ def test_outcomes_do_not_count_updates_that_the_stream_received_before() -> None
     assert queue.statistics().rejected == 1
 
 
-def test_queues_of_one_stream_have_capacities_of_their_own() -> None:
-    stream = Stream(clock=ManualClock())
+def test_queues_of_one_stream_have_capacities_of_their_own(stream: Stream) -> None:
     small, large = AppendQueue(capacity=1), AppendQueue(capacity=3)
     stream.attach(small)
     stream.attach(large)
@@ -183,8 +181,7 @@ def test_a_queue_that_sheds_rejects_nothing_and_stays_full() -> None:
     queue._check()
 
 
-def test_the_application_is_stale_from_an_update_that_was_shed() -> None:
-    clock = ManualClock()
+def test_the_application_is_stale_from_an_update_that_was_shed(clock: ManualClock) -> None:
     queue = AppendQueue(clock=clock, capacity=1, shedding=RandomShedding(seed=2))
     queue.enqueue("IBM", 0)
     clock.advance(1.0)

@@ -147,8 +147,7 @@ def test_nothing_is_left_of_keys_for_which_the_pool_is_full() -> None:
     assert weighed.noted == {0, 1}
 
 
-def test_a_full_queue_notes_the_keys_of_a_retaining_stream() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_full_queue_notes_the_keys_of_a_retaining_stream(stream: Stream) -> None:
     weighed = Weighed(capacity=1)
     stream.attach(weighed.queue)
     stream.enqueue_many([1, 2], ["one", "two"])

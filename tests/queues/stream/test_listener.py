@@ -74,8 +74,7 @@ def test_a_queue_that_is_detached_leaves_nothing_behind(kind: str) -> None:
     stream._check()
 
 
-def test_the_log_is_cut_when_its_slowest_reader_goes() -> None:
-    stream = Stream(clock=ManualClock())
+def test_the_log_is_cut_when_its_slowest_reader_goes(stream: Stream) -> None:
     slow, fast = AppendQueue(), AppendQueue()
     stream.attach(slow)
     stream.attach(fast)
@@ -109,9 +108,7 @@ def test_all_pages_come_back_when_all_keys_are_drained() -> None:
     pool._check()
 
 
-def test_queues_that_expire_leave_no_deadline_behind() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
+def test_queues_that_expire_leave_no_deadline_behind(clock: ManualClock, stream: Stream) -> None:
     queues = [UpdateQueue(InPlaceScheduler(), time_to_live=1.0 + n % 3) for n in range(50)]
     for queue in queues:
         stream.attach(queue)
@@ -138,8 +135,7 @@ def test_a_value_given_back_takes_room_again_and_frees_it_again() -> None:
     assert pool.pages_in_use == 0
 
 
-def test_an_update_of_a_key_that_waits_in_every_queue_visits_none() -> None:
-    stream = Stream(clock=ManualClock())
+def test_an_update_of_a_key_that_waits_in_every_queue_visits_none(stream: Stream) -> None:
     probes = [ProbeScheduler() for _ in range(10)]
     queues = [UpdateQueue(probe) for probe in probes]
     for queue in queues:

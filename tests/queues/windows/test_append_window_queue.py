@@ -115,8 +115,7 @@ class TestShedding:
         with pytest.raises(ParameterError, match="share must be a share of the windows"):
             RandomWindowShedding(wrong)
 
-    def test_staleness_counts_windows_that_were_shed(self) -> None:
-        clock = ManualClock()
+    def test_staleness_counts_windows_that_were_shed(self, clock: ManualClock) -> None:
         queue = AppendWindowQueue(
             WindowSpecification(2, 2, tick=1), clock=clock, shedding=RandomWindowShedding(1.0)
         )

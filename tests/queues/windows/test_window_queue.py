@@ -73,8 +73,7 @@ def test_every_scheduler_serves_every_window_once_and_whole(
     assert statistics.windows.held == statistics.waiting == statistics.in_process == 0
 
 
-def test_fifo_serves_the_key_whose_newest_window_is_the_oldest() -> None:
-    clock = ManualClock()
+def test_fifo_serves_the_key_whose_newest_window_is_the_oldest(clock: ManualClock) -> None:
     queue = WindowQueue(TUMBLING, LazyWindowBuffer, FifoScheduler(), clock=clock)
     for time in range(7):
         clock.set(time)
@@ -84,8 +83,7 @@ def test_fifo_serves_the_key_whose_newest_window_is_the_oldest() -> None:
     assert [one.key for one in queue.dequeue_many(8)] == ["b"] * 4 + ["a"] * 4
 
 
-def test_in_place_serves_the_key_that_has_waited_longest() -> None:
-    clock = ManualClock()
+def test_in_place_serves_the_key_that_has_waited_longest(clock: ManualClock) -> None:
     queue = lazy(TUMBLING, clock=clock)
     for time in range(7):
         clock.set(time)
@@ -95,8 +93,7 @@ def test_in_place_serves_the_key_that_has_waited_longest() -> None:
     assert [one.key for one in queue.dequeue_many(8)] == ["a"] * 4 + ["b"] * 4
 
 
-def test_the_index_goes_by_weights() -> None:
-    clock = ManualClock()
+def test_the_index_goes_by_weights(clock: ManualClock) -> None:
     scheduler = StalenessIndexScheduler(weight={"b": 100.0})
     queue = WindowQueue(TUMBLING, LazyWindowBuffer, scheduler, clock=clock)
     assert queue.scheduler is scheduler
@@ -273,10 +270,8 @@ def test_a_key_that_stood_back_waits_no_more_when_the_queue_is_closed() -> None:
 
 @BUFFERS
 def test_a_key_deleted_from_a_stream_goes_when_all_queues_of_windows_have_read_it(
-    buffer: Buffer,
+    buffer: Buffer, stream: Stream
 ) -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
     queues = [WindowQueue(TUMBLING, buffer, InPlaceScheduler()) for _ in range(2)]
     for queue in queues:
         stream.attach(queue)

@@ -211,8 +211,7 @@ class TestCodecsThatFail:
         assert queue.abort("bad")
         assert queue.dequeue_many(99)[0].mark is WindowMark.ABORT
 
-    def test_no_window_lacks_what_an_attached_queue_could_not_encode(self) -> None:
-        stream = Stream(clock=ManualClock())
+    def test_no_window_lacks_what_an_attached_queue_could_not_encode(self, stream: Stream) -> None:
         queue = WindowQueue(
             TUMBLING,
             LazyWindowBuffer,
