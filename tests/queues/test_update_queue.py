@@ -12,10 +12,8 @@ from upstream import (
     TOMBSTONE,
     AlreadyAttachedError,
     CostError,
-    FifoScheduler,
     InPlaceScheduler,
     JsonCodec,
-    LinecuttingScheduler,
     ManualClock,
     Memory,
     NaiveMemory,
@@ -45,28 +43,19 @@ class TestFifo(QueueContract):
     policy = "fifo"
 
     def make(self, **options: Unpack[Options]) -> StreamQueue:
-        return UpdateQueue(FifoScheduler(), **options)
+        return UpdateQueue(SCHEDULERS[self.policy](), **options)
 
 
-class TestInPlace(QueueContract):
+class TestInPlace(TestFifo):
     policy = "in-place"
 
-    def make(self, **options: Unpack[Options]) -> StreamQueue:
-        return UpdateQueue(InPlaceScheduler(), **options)
 
-
-class TestLinecutting(QueueContract):
+class TestLinecutting(TestFifo):
     policy = "linecutting"
 
-    def make(self, **options: Unpack[Options]) -> StreamQueue:
-        return UpdateQueue(LinecuttingScheduler(), **options)
 
-
-class TestStalenessIndex(QueueContract):
+class TestStalenessIndex(TestFifo):
     policy = "index"
-
-    def make(self, **options: Unpack[Options]) -> StreamQueue:
-        return UpdateQueue(StalenessIndexScheduler(), **options)
 
 
 every_scheduler = pytest.mark.parametrize("make_scheduler", SCHEDULERS.values())

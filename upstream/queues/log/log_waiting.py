@@ -179,7 +179,7 @@ class LogWaiting(ABC):
         self._without_room_before = feed.intake.rejected
         self._backlog = Backlog(self._sums)
         self._departures = Departures(
-            feed, age=age, next_due=self._read_next_due, settle=self._fall_due
+            feed, age=age, next_due=self._read_next_due, fall_due=self._fall_due
         )
         now = beginning.now
         age_limit = math.inf if self.time_to_live is None else self.time_to_live
