@@ -43,6 +43,13 @@ class FailingCodec(BytesCodec):
 class StreamContract(QueueSetting):
     """A queue has a stream of its own until it is attached to one, and none once it is closed."""
 
+    def attach_with_another(self, stream: Stream, queue: StreamQueue) -> StreamQueue:
+        """Attach `queue` and then another queue, and return the other one."""
+        other = self.make()
+        stream.attach(queue)
+        stream.attach(other)
+        return other
+
     @pytest.mark.parametrize("use", USES)
     @pytest.mark.parametrize("is_attached", [False, True])
     def test_a_closed_queue_cannot_be_used(
@@ -70,11 +77,9 @@ class StreamContract(QueueSetting):
         assert queue.queue_staleness() == queue.application_staleness() == pytest.approx(2.0)
 
     def test_a_queue_is_fed_by_the_stream_that_it_is_attached_to(
-        self, queue: StreamQueue, clock: ManualClock, stream: Stream
+        self, queue: StreamQueue, stream: Stream
     ) -> None:
-        other = self.make(clock=clock)
-        stream.attach(queue)
-        stream.attach(other)
+        other = self.attach_with_another(stream, queue)
         assert queue.is_attached
         assert queue.stream is stream
         stream.enqueue("IBM", 24.0)
@@ -230,9 +235,7 @@ class StreamContract(QueueSetting):
     def test_a_key_deleted_in_one_queue_stays_until_the_others_have_delivered_it(
         self, queue: StreamQueue, stream: Stream
     ) -> None:
-        slow = self.make()
-        stream.attach(queue)
-        stream.attach(slow)
+        slow = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", TOMBSTONE)
         queue.deliver(next_of(queue))
         assert len(stream) == 1
@@ -272,9 +275,7 @@ class StreamContract(QueueSetting):
         self, queue: StreamQueue, clock: ManualClock, method: str, retain: bool
     ) -> None:
         stream = Stream(clock=clock, retain=retain)
-        other = self.make()
-        stream.attach(queue)
-        stream.attach(other)
+        other = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", 24.0, time=0)
         older = next_of(queue)
         stream.enqueue("IBM", TOMBSTONE, time=1)
@@ -294,9 +295,7 @@ class StreamContract(QueueSetting):
         self, queue: StreamQueue, clock: ManualClock, retain: bool, is_in_process: bool
     ) -> None:
         stream = Stream(clock=clock, retain=retain)
-        slow = self.make()
-        stream.attach(queue)
-        stream.attach(slow)
+        slow = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", TOMBSTONE)
         queue.deliver(next_of(queue))
         if is_in_process:
@@ -312,9 +311,7 @@ class StreamContract(QueueSetting):
     def test_a_deleted_key_stays_when_a_queue_is_detached_and_another_still_holds_it(
         self, queue: StreamQueue, stream: Stream
     ) -> None:
-        slow = self.make()
-        stream.attach(queue)
-        stream.attach(slow)
+        slow = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", TOMBSTONE)
         stream.detach(slow)
         assert len(stream) == 1
