@@ -85,7 +85,7 @@ def test_a_new_chain_holds_nothing(chain: BlockChain, memory: BlockMemory) -> No
     assert counts(chain) == (0, 0, 0)
     with pytest.raises(IndexError):
         chain.take()
-    chain.discard()
+    chain.drop_committed()
     chain.drop(0)
     chain.truncate(0)
     chain._check()
@@ -221,16 +221,16 @@ def test_the_committed_window_may_go_on_behind_the_start_of_the_next(chain: Bloc
     assert numbers(chain.enqueued()) == [5, 6]
 
 
-def test_discarding_leaves_the_enqueue_buffer(chain: BlockChain) -> None:
+def test_drop_committed_leaves_the_enqueue_buffer(chain: BlockChain) -> None:
     # 01|23|45
     append(chain, 6)
     chain.commit(4, dropping=3)
-    chain.discard()
+    chain.drop_committed()
     chain._check()
     assert counts(chain) == (3, 0, 2)
     assert numbers(chain.enqueued()) == [3, 4, 5]
     chain.commit(1, dropping=3)
-    chain.discard()
+    chain.drop_committed()
     assert chain.block_count == 0
 
 

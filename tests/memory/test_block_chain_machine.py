@@ -188,7 +188,7 @@ class ChainsMachine(RuleBasedStateMachine):
 
     @rule(index=which, everything=st.sampled_from([False, False, True]))
     def drop_committed(self, index: int, everything: bool) -> None:
-        self.chains[index].discard()
+        self.chains[index].drop_committed()
         self.models[index].committed.clear()
         if everything:
             self.chains[index].clear()

@@ -225,7 +225,7 @@ class BlockChain:
         time, data, block, offset = self._zone.read(first, first.dequeue_offset)
         row = self._key, self._decode(data), time
         if self._committed == 1:
-            self.discard()
+            self.drop_committed()
             return row
         self._committed -= 1
         if offset == self._zone.block_bytes:
@@ -236,7 +236,7 @@ class BlockChain:
             self._zone.release(first, block, self._enqueued_blocks)
         return row
 
-    def discard(self) -> None:
+    def drop_committed(self) -> None:
         """Empty the dequeue buffer; O(blocks)."""
         first, last = self._df, self._we
         if first is None or last is None:

@@ -140,7 +140,7 @@ class InProcess:
             feed.forgetting.if_quiet(place.cell, now)
 
     def _find_copy(self, update: Update) -> Record | None:
-        """Return the record of the update of which `update` is a copy, or None.
+        """Return the record of the update that equals the copy `update`, or None.
 
         For example, an update that returns from another process is a copy. It is found by key and
         time, and by value if several records have these. O(updates in process).

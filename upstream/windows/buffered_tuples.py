@@ -72,7 +72,7 @@ class BufferedTuples(Protocol):
         """
         ...
 
-    def discard(self) -> None:
+    def drop_committed(self) -> None:
         """Empty the dequeue buffer."""
         ...
 
@@ -139,7 +139,7 @@ class ObjectTuples:
         self._committed.extend(self._enqueued[:count])
         del self._enqueued[:dropping]
 
-    def discard(self) -> None:
+    def drop_committed(self) -> None:
         """Empty the dequeue buffer."""
         self._committed.clear()
 

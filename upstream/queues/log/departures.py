@@ -1,4 +1,4 @@
-"""Keys of which a queue dropped an update by itself: it expired, was shed, or was superseded.
+"""Keys with an update that a queue dropped by itself: it expired, was shed or was superseded.
 
 A stream forgets a key that has been quiet for `forget_after` seconds once no queue holds an update
 of it. An update that a queue drops may be the last one of its key, so the queue tells the stream.

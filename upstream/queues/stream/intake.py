@@ -271,7 +271,7 @@ class Intake:
         return outcome
 
     def tell_deletion(self, key: Key, time: float, now: float) -> KeyCell:
-        """Return the cell of a key whose deletion is told; a new key is added as deleted."""
+        """Return the cell of a key that one queue must delete; a new key is added as deleted."""
         cell = self._keys.find(key)
         if cell is None:
             cell = self._admission.reserve(key)

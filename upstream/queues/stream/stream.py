@@ -202,7 +202,7 @@ class Stream:
         feed.catch_up()
         now = feed.ticks()
         listener = self._listener_of(queue)
-        final = queue._leave()  # while it counts, it is still told of what becomes due
+        final = queue._leave()  # while it counts, it still does what becomes due
         self._queues = [attached for attached in self._queues if attached[0] is not queue]
         feed.detach(listener, now)
         return final
