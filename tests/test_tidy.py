@@ -35,8 +35,7 @@ TEST_FOLDERS = {
 TOP_LEVEL_PACKAGES = {*TEST_FOLDERS, "tests"}
 UNTESTED_NAMES = {"__init__.py", "__main__.py"}  # they only import and call
 UNTESTED_MODULES = {
-    "upstream/memory/protocol.py": "a protocol has nothing to run; the contract suite tests it",
-    "upstream/queues/waiting.py": "likewise; the contract suites of queues test it",
+    "upstream/queues/waiting.py": "a protocol has nothing to run; the contract suites test it",
     "upstream/queues/windows/window_kind.py": "likewise",
 }
 

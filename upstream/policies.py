@@ -5,8 +5,7 @@ The command lines, the service and the simulator choose policies by these names.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import Final, Generic, TypedDict
 
 from .clock import Clock
 from .errors import UnknownPolicyError
@@ -36,6 +35,15 @@ POLICIES: Final = ("append", "append-shedding", "adaptive", *SCHEDULERS)
 
 DEFAULT_POLICY: Final = StalenessIndexScheduler.name
 SHEDDING_CAPACITY: Final = 1_000
+"""The bound of "append-shedding" and "adaptive" if none is given."""
+
+
+class _Options(TypedDict, Generic[AnyKey]):
+    """The options that all kinds of queues take."""
+
+    clock: Clock | None
+    rates: PerKey[AnyKey] | None
+    processing_cost: GivenCost | None
 
 
 def make_scheduler(name: str = DEFAULT_POLICY) -> Scheduler:
@@ -71,43 +79,19 @@ def make_queue(
     >>> len(make_queue("append"))
     0
     """
-
-    def append() -> StreamQueue:
-        return AppendQueue(
-            clock=clock, capacity=capacity, rates=rates, processing_cost=processing_cost
-        )
-
-    def append_shedding() -> StreamQueue:
-        return AppendQueue(
-            clock=clock,
-            capacity=SHEDDING_CAPACITY if capacity is None else capacity,
-            shedding=RandomShedding(seed),
-            rates=rates,
-            processing_cost=processing_cost,
-        )
-
-    def adaptive() -> StreamQueue:
-        return AdaptiveQueue(
-            max_waiting=1_000 if capacity is None else capacity,
-            clock=clock,
-            rates=rates,
-            processing_cost=processing_cost,
-        )
-
-    def update() -> StreamQueue:
-        return UpdateQueue(
-            make_scheduler(policy),
-            clock=clock,
-            capacity=capacity,
-            rates=rates,
-            processing_cost=processing_cost,
-        )
-
-    kinds: dict[str, Callable[[], StreamQueue]] = {
-        "append": append,
-        "append-shedding": append_shedding,
-        "adaptive": adaptive,
-    } | dict.fromkeys(SCHEDULERS, update)
-    if policy not in kinds:
-        raise UnknownPolicyError(policy, POLICIES)
-    return kinds[policy]()
+    options: _Options[AnyKey] = {
+        "clock": clock,
+        "rates": rates,
+        "processing_cost": processing_cost,
+    }
+    if policy in SCHEDULERS:
+        return UpdateQueue(make_scheduler(policy), capacity=capacity, **options)
+    bound = SHEDDING_CAPACITY if capacity is None else capacity
+    match policy:
+        case "append":
+            return AppendQueue(capacity=capacity, **options)
+        case "append-shedding":
+            return AppendQueue(capacity=bound, shedding=RandomShedding(seed), **options)
+        case "adaptive":
+            return AdaptiveQueue(max_waiting=bound, **options)
+    raise UnknownPolicyError(policy, POLICIES)

@@ -6,7 +6,9 @@ dataclass takes four times as long to make (DECISIONS.md).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -52,3 +54,32 @@ class Outcome(Enum):
     """There was no room for it. It was dropped."""
     OUTSIDE = "outside"
     """It is in no open window of a window queue. It was dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """How many rows of a batch had each outcome. The sum is the number of rows."""
+
+    waiting: int
+    superseded: int
+    late: int
+    rejected: int
+    rejected_rows: tuple[int, ...] = ()
+    """The rows that were rejected, counted from 0."""
+    outside: int = 0
+    """Rows that are in no open window; only queues of windows have them."""
+
+
+def count_outcomes(outcomes: list[Outcome]) -> BatchOutcome:
+    """Count how many rows had each outcome."""
+    counts = Counter(outcomes)
+    return BatchOutcome(
+        waiting=counts[Outcome.WAITING],
+        superseded=counts[Outcome.SUPERSEDED],
+        late=counts[Outcome.LATE],
+        rejected=counts[Outcome.REJECTED],
+        rejected_rows=tuple(
+            row for row, outcome in enumerate(outcomes) if outcome is Outcome.REJECTED
+        ),
+        outside=counts[Outcome.OUTSIDE],
+    )

@@ -104,7 +104,7 @@ def test_zero_of_either_sign_is_one_time() -> None:
     assert conflate_by_vectors([0, 0, 0], [0.0, -0.0, -1.0], [UNKNOWN]) == ([(0, 2, 1)], 1)
 
 
-def test_a_key_of_which_all_rows_are_late_is_left_out() -> None:
+def test_a_key_whose_rows_are_all_late_is_left_out() -> None:
     assert conflate_by_vectors([0, 1, 0], [3.0, 1.0, 2.0], [9.0, UNKNOWN]) == ([(1, 1, 1)], 2)
 
 

@@ -1,20 +1,13 @@
-"""A queue that only owns places, for tests of what places are linked into."""
+"""Cells and places, for tests of what they are linked into."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-from upstream.keys import KeyCell, Place
+from upstream.keys import NOBODY, KeyCell, Place
 
 SHORT_RUNS = settings(stateful_step_count=30)
 """Many short lives of a structure find more than few long ones."""
-
-
-class Owner:
-    """Lets no key wait."""
-
-    def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        raise AssertionError("no update arrives in these tests")
 
 
 def make_cell(key: object, *, index: int = 0, arrival: float = 0.0) -> KeyCell:
@@ -22,6 +15,6 @@ def make_cell(key: object, *, index: int = 0, arrival: float = 0.0) -> KeyCell:
 
 
 def make_place(key: object, *, waiting_since: float | None = None) -> Place:
-    place = Place(make_cell(key), Owner())
+    place = Place(make_cell(key), NOBODY)
     place.waiting_since = waiting_since
     return place

@@ -86,7 +86,7 @@ def test_markers_do_not_disturb_one_another() -> None:
     order._check()
 
 
-def test_a_key_that_is_forgotten_is_read_by_nobody() -> None:
+def test_no_marker_reads_a_forgotten_key() -> None:
     order, cells = make_order("ABC")
     marker = Marker()
     order.prepend(marker)

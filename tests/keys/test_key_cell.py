@@ -6,9 +6,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from upstream.keys import KeyCell, Place
+from upstream.keys import NOBODY, KeyCell, Place
 
-from .owner import SHORT_RUNS, Owner, make_cell
+from .owner import SHORT_RUNS, make_cell
 
 
 def test_a_new_cell_has_accepted_nothing_and_waits_nowhere() -> None:
@@ -21,7 +21,7 @@ def test_a_new_cell_has_accepted_nothing_and_waits_nowhere() -> None:
 
 def test_a_place_that_waits_may_not_be_listed_as_idle() -> None:
     cell = make_cell("IBM")
-    place = Place(cell, Owner())
+    place = Place(cell, NOBODY)
     cell.add_idle(place)
     cell._check()
     place.waiting_since = 0.0
@@ -31,7 +31,7 @@ def test_a_place_that_waits_may_not_be_listed_as_idle() -> None:
 
 def test_a_place_of_another_key_may_not_be_listed() -> None:
     cell = make_cell("IBM")
-    cell.add_idle(Place(make_cell("DELL"), Owner()))
+    cell.add_idle(Place(make_cell("DELL"), NOBODY))
     with pytest.raises(AssertionError):
         cell._check()
 
@@ -39,12 +39,12 @@ def test_a_place_of_another_key_may_not_be_listed() -> None:
 def test_a_place_that_is_not_listed_cannot_be_taken_off() -> None:
     cell = make_cell("IBM")
     with pytest.raises(AssertionError):
-        cell.remove_idle(Place(cell, Owner()))
+        cell.remove_idle(Place(cell, NOBODY))
 
 
 def test_a_place_that_is_taken_off_is_not_taken_off_again() -> None:
     cell = make_cell("IBM")
-    places = [Place(cell, Owner()) for _ in range(3)]
+    places = [Place(cell, NOBODY) for _ in range(3)]
     for place in places:
         cell.add_idle(place)
     cell.remove_idle(places[1])
@@ -67,7 +67,7 @@ class IdlePlacesMachine(RuleBasedStateMachine):
 
     @rule()
     def a_queue_opens_a_place(self) -> None:
-        place = Place(self.cell, Owner())
+        place = Place(self.cell, NOBODY)
         self.cell.add_idle(place)
         self.expected.insert(0, place)
 

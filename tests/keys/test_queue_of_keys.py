@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from upstream.keys import Place, QueueOfKeys, queue_of_keys
+from upstream.keys import NOBODY, Place, QueueOfKeys, queue_of_keys
 
-from .owner import SHORT_RUNS, Owner, make_cell, make_place
+from .owner import SHORT_RUNS, make_cell, make_place
 
 
 def names(line: QueueOfKeys) -> str:
@@ -74,12 +74,12 @@ class RankedPlace(Place):
     __slots__ = ("waiting_rank",)
 
     def __init__(self, key: str, *, waiting_since: float, rank: int) -> None:
-        super().__init__(make_cell(key), Owner())
+        super().__init__(make_cell(key), NOBODY)
         self.waiting_since = waiting_since
         self.waiting_rank = rank
 
 
-def test_of_keys_that_have_waited_as_long_the_rank_decides() -> None:
+def test_the_rank_decides_between_keys_that_have_waited_equally_long() -> None:
     line = QueueOfKeys()
     for rank, key in enumerate("ABCD"):
         line.append(RankedPlace(key, waiting_since=float(rank), rank=10 * rank))
@@ -105,7 +105,7 @@ def test_keys_given_back_in_any_order_stand_as_they_did(
 
 
 @pytest.mark.parametrize("gone", ["x", "y", "z", "xy", "yx", "xyz", "zyx", "zx", "xAyBz"])
-def test_a_remembered_key_that_leaves_misleads_nobody(gone: str) -> None:
+def test_the_search_stays_correct_when_a_remembered_key_leaves(gone: str) -> None:
     line, places = make_line("ABC")
     for key in "xyz":
         places[key] = make_place(key, waiting_since=0.5)

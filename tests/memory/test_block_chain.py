@@ -6,40 +6,58 @@ is a record, `|` the border of two blocks, and `.` a record that neither buffer 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+import weakref
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.windows.contract_of_tuples import TuplesContract
+from upstream.clock import ManualClock
 from upstream.errors import PagePoolFullError, ValueTooLargeError
-from upstream.memory.block_chain import BlockChain
-from upstream.memory.contiguous_zone import Record
-from upstream.memory.naive import NaiveMemory
-from upstream.memory.on_demand import OnDemandMemory
-from upstream.memory.page_pool import PagePool
+from upstream.memory import BytesCodec, MessagePackCodec, NaiveMemory, OnDemandMemory, PagePool
+from upstream.memory.block_chain import BlockChain, Row
+from upstream.updates import TOMBSTONE
+from upstream.windows.buffered_tuples import BufferedTuples
 
 BlockMemory = OnDemandMemory | NaiveMemory
 
 
-def record(number: int) -> Record:
-    return float(number), b"%04d" % number
+class FailingCodec(BytesCodec):
+    """Fail to decode while it `fails`."""
+
+    fails = False
+
+    def decode(self, data: bytes) -> object:
+        if self.fails:
+            raise UnicodeDecodeError("utf-8", data, 0, 1, "cannot be decoded for now")
+        return data
 
 
-def numbers(records: list[Record]) -> list[int]:
-    return [int(data) for _, data in records]
+def row(time: float, data: bytes) -> Row:
+    return "IBM", data, time
+
+
+def record(number: int) -> Row:
+    return row(float(number), b"%04d" % number)
+
+
+def numbers(rows: list[Row]) -> list[int]:
+    assert rows == [record(int(time)) for _, _, time in rows]
+    return [int(time) for _, _, time in rows]
 
 
 def append(chain: BlockChain, count: int) -> None:
     for number in range(count):
-        chain.append(*record(number))
+        chain.append(record(number))
 
 
 def take_all(chain: BlockChain) -> list[int]:
-    taken = []
-    while (entry := chain.take()) is not None:
-        time, _ = entry
-        assert entry == record(int(time))
-        taken.append(int(time))
-    return taken
+    return numbers([chain.take() for _ in range(chain.committed_count())])
+
+
+def counts(chain: BlockChain) -> tuple[int, int, int]:
+    return chain.enqueued_count(), chain.committed_count(), chain.block_count
 
 
 @pytest.fixture(params=[OnDemandMemory, NaiveMemory])
@@ -51,23 +69,33 @@ def memory(request: pytest.FixtureRequest) -> BlockMemory:
 
 @pytest.fixture
 def chain(memory: BlockMemory) -> BlockChain:
-    return BlockChain(memory, lambda: 0.0)
+    return BlockChain("IBM", memory, lambda: 0.0, BytesCodec())
+
+
+class TestBufferedTuples(TuplesContract):
+    @pytest.fixture
+    def tuples(self, chain: BlockChain, memory: BlockMemory) -> Iterator[BufferedTuples]:
+        yield chain
+        chain._check()
+        chain.clear()
+        assert memory.pool.pages_in_use == 0
 
 
 def test_a_new_chain_holds_nothing(chain: BlockChain, memory: BlockMemory) -> None:
-    assert (chain.enqueued_count, chain.committed_count, chain.block_count) == (0, 0, 0)
-    assert chain.take() is None
-    chain.discard()
+    assert counts(chain) == (0, 0, 0)
+    with pytest.raises(IndexError):
+        chain.take()
+    chain.drop_committed()
     chain.drop(0)
     chain.truncate(0)
     chain._check()
     assert memory.usage(0.0).locations_held == 0
 
 
-def test_what_is_committed_leaves_in_order(chain: BlockChain) -> None:
+def test_committed_tuples_leave_in_order(chain: BlockChain) -> None:
     append(chain, 7)
     chain.commit(5, dropping=7)
-    assert (chain.enqueued_count, chain.committed_count) == (0, 5)
+    assert (chain.enqueued_count(), chain.committed_count()) == (0, 5)
     assert take_all(chain) == [0, 1, 2, 3, 4]
 
 
@@ -90,23 +118,24 @@ def test_blocks_go_as_their_last_record_is_taken(chain: BlockChain) -> None:
     append(chain, 6)
     chain.commit(6, dropping=6)
     blocks = []
-    while chain.take():
+    while chain.committed_count():
+        chain.take()
         chain._check()
         blocks.append(chain.block_count)
     assert blocks == [3, 2, 2, 1, 1, 0]
 
 
 def test_a_record_that_runs_over_keeps_all_its_blocks_until_it_is_taken(chain: BlockChain) -> None:
-    chain.append(1.0, b"x" * 21)
-    chain.append(2.0, b"y" * 101)
-    chain.append(3.0, b"z" * 3)
+    chain.append(row(1.0, b"x" * 21))
+    chain.append(row(2.0, b"y" * 101))
+    chain.append(row(3.0, b"z" * 3))
     assert chain.block_count == 6
     chain.commit(3, dropping=3)
-    assert chain.take() == (1.0, b"x" * 21)
+    assert chain.take() == row(1.0, b"x" * 21)
     assert chain.block_count == 5
-    assert chain.take() == (2.0, b"y" * 101)
+    assert chain.take() == row(2.0, b"y" * 101)
     assert chain.block_count == 2
-    assert chain.take() == (3.0, b"z" * 3)
+    assert chain.take() == row(3.0, b"z" * 3)
     assert chain.block_count == 0
 
 
@@ -144,7 +173,7 @@ def test_dropping_never_touches_the_committed_window(chain: BlockChain) -> None:
         chain.drop(count)
         chain._check()
         assert numbers(chain.committed()) == [0, 1, 2, 3, 4]
-    assert chain.enqueued_count == 0
+    assert chain.enqueued_count() == 0
     assert chain.block_count == 3
     assert take_all(chain) == [0, 1, 2, 3, 4]
 
@@ -155,18 +184,18 @@ def test_the_committed_window_grows_where_dropped_records_were(chain: BlockChain
     chain.commit(3, dropping=5)
     assert chain.block_count == 2
     for number in (3, 4):
-        chain.append_committed(*record(number))
+        chain.append_committed(record(number))
         chain._check()
     assert chain.block_count == 3
     assert take_all(chain) == [0, 1, 2, 3, 4]
 
 
 def test_a_record_in_both_buffers_is_stored_once(chain: BlockChain) -> None:
-    chain.append_to_both(*record(0))
+    chain.append_to_both(record(0))
     for number in range(1, 6):
-        chain.append_to_both(*record(number))
+        chain.append_to_both(record(number))
         chain._check()
-    assert (chain.block_count, chain.enqueued_count, chain.committed_count) == (3, 6, 6)
+    assert counts(chain) == (6, 6, 3)
     assert take_all(chain) == [0, 1, 2, 3, 4, 5]
     assert (chain.block_count, numbers(chain.enqueued())) == (3, [0, 1, 2, 3, 4, 5])
 
@@ -177,12 +206,12 @@ def test_the_committed_window_may_go_on_behind_the_start_of_the_next(chain: Bloc
     append(chain, 2)
     chain.commit(2, dropping=2)
     for number in (2, 3):
-        chain.append_to_both(*record(number))
+        chain.append_to_both(record(number))
     assert take_all(chain) == [0, 1, 2, 3]
     for number in (4, 5):
-        chain.append_to_both(*record(number))
+        chain.append_to_both(record(number))
         chain._check()
-    chain.append(*record(6))
+    chain.append(record(6))
     chain._check()
     assert numbers(chain.committed()) == [4, 5]
     assert numbers(chain.enqueued()) == [2, 3, 4, 5, 6]
@@ -192,16 +221,16 @@ def test_the_committed_window_may_go_on_behind_the_start_of_the_next(chain: Bloc
     assert numbers(chain.enqueued()) == [5, 6]
 
 
-def test_discarding_leaves_the_enqueue_buffer(chain: BlockChain) -> None:
+def test_drop_committed_leaves_the_enqueue_buffer(chain: BlockChain) -> None:
     # 01|23|45
     append(chain, 6)
     chain.commit(4, dropping=3)
-    chain.discard()
+    chain.drop_committed()
     chain._check()
-    assert (chain.committed_count, chain.take(), chain.block_count) == (0, None, 2)
+    assert counts(chain) == (3, 0, 2)
     assert numbers(chain.enqueued()) == [3, 4, 5]
     chain.commit(1, dropping=3)
-    chain.discard()
+    chain.drop_committed()
     assert chain.block_count == 0
 
 
@@ -212,7 +241,7 @@ def test_truncating_drops_the_newest(chain: BlockChain) -> None:
     chain._check()
     assert numbers(chain.enqueued()) == [0, 1, 2]
     assert chain.block_count == 2
-    chain.append(*record(9))
+    chain.append(record(9))
     assert numbers(chain.enqueued()) == [0, 1, 2, 9]
     assert chain.block_count == 2
     chain.truncate(4)
@@ -233,31 +262,55 @@ def test_truncating_leaves_the_committed_window(chain: BlockChain) -> None:
     assert chain.block_count == 0
 
 
-def test_a_record_that_cannot_be_decoded_can_be_taken_again(chain: BlockChain) -> None:
+def test_a_record_that_cannot_be_decoded_can_be_taken_again(memory: BlockMemory) -> None:
+    codec = FailingCodec()
+    chain = BlockChain("IBM", memory, lambda: 0.0, codec)
     append(chain, 3)
-    chain.commit(3, dropping=3)
-    for last in (False, False, True):
-        before = chain.committed()
-        with pytest.raises(UnicodeDecodeError):
-            chain.take(lambda _: b"\xff".decode())
+    chain.commit(3, dropping=2)
+    for number in range(3):
+        before = counts(chain)
+        codec.fails = True
+        for look in (chain.take, chain.take, chain.enqueued):
+            with pytest.raises(UnicodeDecodeError):
+                look()
         chain._check()
-        assert chain.committed() == before
-        assert chain.take(lambda data: data.decode()) == (before[0][0], before[0][1].decode())
-        assert (chain.block_count == 0) == last
+        assert counts(chain) == before
+        codec.fails = False
+        assert chain.take() == record(number)
+    assert numbers(chain.enqueued()) == [2]
+
+
+def test_values_come_encoded_and_leave_decoded(memory: BlockMemory) -> None:
+    codec = MessagePackCodec()
+    chain = BlockChain("IBM", memory, lambda: 0.0, codec)
+    value = {"bid": 24.0, "raw": [1]}
+    chain.append(("IBM", codec.encode(value), 1.25))
+    assert chain.enqueued() == [("IBM", value, 1.25)]
+    chain.commit(1, dropping=1)
+    assert chain.take() == ("IBM", value, 1.25)
+    assert chain.block_count == 0
+
+
+def test_a_value_that_is_not_encoded_is_noticed(chain: BlockChain) -> None:
+    for append_row in (chain.append, chain.append_committed, chain.append_to_both):
+        for value in ("24.0", None, TOMBSTONE):
+            with pytest.raises(AssertionError):
+                append_row(("IBM", value, 2.0))
+    assert counts(chain) == (0, 0, 0)
 
 
 def test_no_room_changes_nothing(chain: BlockChain, memory: BlockMemory) -> None:
     # 01|2.|..|67| and so on, in 9 of the 16 blocks; naive memory has left a tenth as a spare
     append(chain, 20)
     chain.commit(3, dropping=6)
-    other = BlockChain(memory, lambda: 0.0)
+    other = BlockChain("IBM", memory, lambda: 0.0, BytesCodec())
     append(other, 2 * (16 - 9 - chain.spare_count))
     with pytest.raises(PagePoolFullError):
-        other.append(*record(0))
+        other.append(record(0))
     before = chain.committed(), chain.enqueued(), chain._locations(), memory.usage(0.0)
     for length, error in ((21, PagePoolFullError), (501, ValueTooLargeError)):
         with pytest.raises(error):
-            chain.append(1.0, b"x" * length)
+            chain.append(row(1.0, b"x" * length))
         after = chain.committed(), chain.enqueued(), chain._locations(), memory.usage(0.0)
         assert after == before
         chain._check()
@@ -265,12 +318,15 @@ def test_no_room_changes_nothing(chain: BlockChain, memory: BlockMemory) -> None
 
 
 def test_a_refused_record_leaves_an_empty_chain_empty(memory: BlockMemory) -> None:
-    chain, other = BlockChain(memory, lambda: 0.0), BlockChain(memory, lambda: 0.0)
+    chain, other = (
+        BlockChain("IBM", memory, lambda: 0.0, BytesCodec()),
+        BlockChain("IBM", memory, lambda: 0.0, BytesCodec()),
+    )
     append(other, 30)
     for refused in (chain.append, chain.append_committed, chain.append_to_both):
         with pytest.raises(PagePoolFullError):
-            refused(1.0, b"x" * 21)
-        assert (chain.enqueued_count, chain.committed_count, chain.block_count) == (0, 0, 0)
+            refused(row(1.0, b"x" * 21))
+        assert counts(chain) == (0, 0, 0)
         assert chain._locations() == []
         chain._check()
 
@@ -281,16 +337,16 @@ def test_on_demand_memory_holds_what_the_buffers_need_and_naive_memory_what_they
     """What the report's Figures 16 and 17 say of tuples, said of windows."""
     averages, effective = [], []
     for kind in (OnDemandMemory, NaiveMemory):
-        now = 0.0
         memory = kind(PagePool(512, page_bytes=128), location_bytes=32)
-        chain = BlockChain(memory, lambda: now)  # noqa: B023  # called in this turn only
+        clock = ManualClock()
+        chain = BlockChain("IBM", memory, clock.now, BytesCodec())
         for _ in range(5):
             append(chain, 8)
-            now += 1.0
+            clock.advance(1.0)
             chain.commit(8, dropping=8)
             assert take_all(chain) == list(range(8))
-            now += 3.0
-        usage = memory.usage(now)
+            clock.advance(3.0)
+        usage = memory.usage(clock.now())
         assert usage.locations_held == chain.spare_count
         averages.append(usage.average_usage_locations)
         effective.append(usage.average_effective_usage)
@@ -304,8 +360,8 @@ def test_on_demand_memory_holds_what_the_buffers_need_and_naive_memory_what_they
     "wrong",
     [
         lambda chain: chain.commit(1, dropping=0),
-        lambda chain: chain.append_committed(*record(9)),
-        lambda chain: chain.append_to_both(*record(9)),
+        lambda chain: chain.append_committed(record(9)),
+        lambda chain: chain.append_to_both(record(9)),
         lambda chain: chain.drop(6),
         lambda chain: chain.drop(-1),
         lambda chain: chain.truncate(6),
@@ -318,7 +374,7 @@ def test_on_demand_memory_holds_what_the_buffers_need_and_naive_memory_what_they
         *("more of the newest", "less than none of the newest", "committed records"),
     ],
 )
-def test_what_makes_no_sense_is_noticed(
+def test_an_impossible_call_is_noticed(
     chain: BlockChain, wrong: Callable[[BlockChain], None]
 ) -> None:
     append(chain, 6)
@@ -338,7 +394,7 @@ def test_a_window_has_as_many_records_as_there_are(
     with pytest.raises(AssertionError):
         chain.commit(count, dropping=dropping)
     chain._check()
-    assert (chain.enqueued_count, chain.committed_count) == (3, 0)
+    assert (chain.enqueued_count(), chain.committed_count()) == (3, 0)
 
 
 def move_df(chain: BlockChain) -> None:
@@ -356,20 +412,20 @@ def move_ws(chain: BlockChain) -> None:
 
 def forget_ws(chain: BlockChain) -> None:
     chain._ws = None
-    chain.enqueued_count = 0
+    chain._enqueued = 0
 
 
 def forget_df(chain: BlockChain) -> None:
     chain._df = chain._we = None
-    chain.committed_count = 0
+    chain._committed = 0
 
 
 def miscount_enqueued(chain: BlockChain) -> None:
-    chain.enqueued_count += 1
+    chain._enqueued += 1
 
 
 def miscount_committed(chain: BlockChain) -> None:
-    chain.committed_count -= 1
+    chain._committed -= 1
 
 
 def release_a_block(chain: BlockChain) -> None:
@@ -392,3 +448,21 @@ def test_the_check_notices_damage(chain: BlockChain, damage: Callable[[BlockChai
     damage(chain)
     with pytest.raises(AssertionError):
         chain._check()
+
+
+class _WatchedMemory(OnDemandMemory):
+    __slots__ = ("__weakref__",)
+
+
+def test_the_pool_goes_with_the_last_reference_to_it() -> None:
+    memory = _WatchedMemory(PagePool(256, page_bytes=128), location_bytes=32)
+    watched = weakref.ref(memory)
+    chain = BlockChain("IBM", memory, lambda: 0.0, BytesCodec())
+    append(chain, 2)
+    chain.clear()
+    gc.disable()
+    try:
+        del memory, chain
+        assert watched() is None, "references in a circle"
+    finally:
+        gc.enable()

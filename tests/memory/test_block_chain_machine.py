@@ -13,20 +13,23 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from upstream.errors import PagePoolFullError, ValueTooLargeError
-from upstream.memory.block_chain import BlockChain
-from upstream.memory.contiguous_zone import RECORD_HEADER_BYTES, Record
-from upstream.memory.location import Location
-from upstream.memory.naive import NaiveMemory
-from upstream.memory.on_demand import OnDemandMemory
-from upstream.memory.page_pool import PagePool
+from upstream.memory import (
+    RECORD_HEADER_BYTES,
+    BytesCodec,
+    Location,
+    NaiveMemory,
+    OnDemandMemory,
+    PagePool,
+)
+from upstream.memory.block_chain import BlockChain, Row
 
 
 @dataclass
 class Model:
     """What a chain must hold, as lists; records are told apart by their times."""
 
-    enqueued: list[Record] = field(default_factory=list)
-    committed: list[Record] = field(default_factory=list)
+    enqueued: list[Row] = field(default_factory=list)
+    committed: list[Row] = field(default_factory=list)
 
     @property
     def is_joined(self) -> bool:
@@ -38,8 +41,19 @@ class Model:
     @property
     def not_committed(self) -> int:
         """How many of the newest in the enqueue buffer are not in the dequeue buffer."""
-        newest_committed = self.committed[-1][0] if self.committed else 0.0
-        return sum(time > newest_committed for time, _ in self.enqueued)
+        newest_committed = self.committed[-1][2] if self.committed else 0.0
+        return sum(time > newest_committed for _, _, time in self.enqueued)
+
+
+class FailingCodec(BytesCodec):
+    """Fail to decode while it `fails`."""
+
+    fails = False
+
+    def decode(self, data: bytes) -> object:
+        if self.fails:
+            raise ZeroDivisionError
+        return data
 
 
 PAGE_BYTES = 256
@@ -49,9 +63,9 @@ which = st.sampled_from([0, 1])
 counts = st.sampled_from([1, 2, 3, 4, 5, 0, 999])
 
 
-def most_blocks(records: list[Record], block_bytes: int) -> int:
+def most_blocks(records: list[Row], block_bytes: int) -> int:
     """Return how many blocks records that follow each other may take at most."""
-    length = sum(RECORD_HEADER_BYTES + len(data) for _, data in records)
+    length = sum(RECORD_HEADER_BYTES + len(data) for _, data, _ in records if type(data) is bytes)
     return (length + block_bytes - 2) // block_bytes + 1 if records else 0
 
 
@@ -71,7 +85,10 @@ class ChainsMachine(RuleBasedStateMachine):
         self.others = OnDemandMemory(self.pool, location_bytes=PAGE_BYTES)
         self.taken_by_others: list[Location] = []
         self.now = 0.0
-        self.chains = [BlockChain(self.memory, lambda: self.now) for _ in range(2)]
+        self.codec = FailingCodec()
+        self.chains = [
+            BlockChain("IBM", self.memory, lambda: self.now, self.codec) for _ in range(2)
+        ]
         self.models = [Model(), Model()]
         self.times = 0
 
@@ -83,20 +100,20 @@ class ChainsMachine(RuleBasedStateMachine):
         needed = -(-(RECORD_HEADER_BYTES + len(data) - room) // block_bytes)
         return max(0, needed) - self.memory._paging.locations_available - chain.spare_count
 
-    def attempt(self, index: int, data: bytes, change: Callable[[float, bytes], None]) -> bool:
+    def attempt(self, index: int, data: bytes, change: Callable[[Row], None]) -> bool:
         """Append a record, which must fail exactly if there is no room for it."""
         chain = self.chains[index]
         self.times += 1
-        self.entry: Record = float(self.times), data
+        self.entry: Row = "IBM", data, float(self.times)
         if self.blocks_missing(chain, data) <= 0:
-            change(*self.entry)
+            change(self.entry)
             return True
         per_page = PAGE_BYTES // self.memory.location_bytes
         largest = self.pool.page_count * per_page * self.memory.location_bytes
         is_too_large = RECORD_HEADER_BYTES + len(data) > largest
         before, usage = self.locations(index), asdict(self.memory.usage(self.now))
         with pytest.raises(ValueTooLargeError if is_too_large else PagePoolFullError):
-            change(*self.entry)
+            change(self.entry)
         assert self.locations(index) == before
         # The averages may differ in their last bit: they were summed up in one step more.
         assert asdict(self.memory.usage(self.now)) == pytest.approx(usage, rel=1e-12)
@@ -158,14 +175,20 @@ class ChainsMachine(RuleBasedStateMachine):
     def take(self, index: int, count: int, fails: bool) -> None:
         model, chain = self.models[index], self.chains[index]
         for _ in range(count):
-            if fails and model.committed:
+            if not model.committed:
+                with pytest.raises(IndexError):
+                    chain.take()
+                continue
+            if fails:
+                self.codec.fails = True
                 with pytest.raises(ZeroDivisionError):
-                    chain.take(lambda _: 1 // 0)
-            assert chain.take() == (model.committed.pop(0) if model.committed else None)
+                    chain.take()
+                self.codec.fails = False
+            assert chain.take() == model.committed.pop(0)
 
     @rule(index=which, everything=st.sampled_from([False, False, True]))
-    def let_go(self, index: int, everything: bool) -> None:
-        self.chains[index].discard()
+    def drop_committed(self, index: int, everything: bool) -> None:
+        self.chains[index].drop_committed()
         self.models[index].committed.clear()
         if everything:
             self.chains[index].clear()
@@ -184,8 +207,8 @@ class ChainsMachine(RuleBasedStateMachine):
     @invariant()
     def the_buffers_hold_what_the_lists_hold(self) -> None:
         for chain, model in zip(self.chains, self.models, strict=True):
-            assert chain.enqueued_count == len(model.enqueued)
-            assert chain.committed_count == len(model.committed)
+            assert chain.enqueued_count() == len(model.enqueued)
+            assert chain.committed_count() == len(model.committed)
             assert chain.enqueued() == model.enqueued
             assert chain.committed() == model.committed
 

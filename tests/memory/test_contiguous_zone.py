@@ -6,6 +6,7 @@ A record of a value of 4 bytes takes 16, so two of them fill a block of 32.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -13,11 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream.errors import PagePoolFullError, ValueTooLargeError
-from upstream.memory.block import Block
-from upstream.memory.contiguous_zone import RECORD_HEADER_BYTES, ContiguousZone, Record
-from upstream.memory.naive import NaiveMemory
-from upstream.memory.on_demand import OnDemandMemory
-from upstream.memory.page_pool import PagePool
+from upstream.memory import NaiveMemory, OnDemandMemory, PagePool
+from upstream.memory.contiguous_zone import RECORD_HEADER_BYTES, Block, ContiguousZone, Record
 
 BlockMemory = OnDemandMemory | NaiveMemory
 MakeMemory = type[OnDemandMemory] | type[NaiveMemory]
@@ -242,7 +240,7 @@ def test_a_record_longer_than_the_whole_pool_can_never_fit(kind: MakeMemory) -> 
 
 
 @both_memories
-def test_clearing_gives_up_blocks_and_spares(kind: MakeMemory) -> None:
+def test_clearing_releases_blocks_and_spares(kind: MakeMemory) -> None:
     memory = make_memory(kind, block_bytes=32)
     zone = make_zone(memory)
     places = write(zone, range(8))
@@ -299,3 +297,32 @@ def test_the_check_notices_damage(damage: Callable[[ContiguousZone], None]) -> N
     damage(zone)
     with pytest.raises(AssertionError):
         zone._check()
+
+
+@pytest.fixture
+def block() -> Block:
+    memory = OnDemandMemory(PagePool(256, page_bytes=64), location_bytes=32)
+    memory.allocate(b"", 0.0)
+    return Block(memory.allocate(b"", 0.0), number=7)
+
+
+def test_a_new_block_is_empty_and_stands_alone(block: Block) -> None:
+    assert (block.dequeue_offset, block.enqueue_offset) == (0, 0)
+    assert block.previous is None
+    assert block.next is None
+
+
+def test_a_block_knows_its_enclosing_page_and_where_it_begins(block: Block) -> None:
+    assert block.location.page.index == 0
+    assert block.location.offset == 32
+
+
+def test_a_block_shows_where_it_is_and_how_full(block: Block) -> None:
+    block.enqueue_offset = 20
+    block.dequeue_offset = 3
+    assert repr(block) == "Block(number=7, page=0, offset=32, dequeue_offset=3, enqueue_offset=20)"
+
+
+def test_a_block_takes_no_more_than_its_six_references(block: Block) -> None:
+    assert not hasattr(block, "__dict__")
+    assert sys.getsizeof(block) <= sys.getsizeof(object()) + 16 + 6 * 8

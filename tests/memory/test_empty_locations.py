@@ -72,7 +72,7 @@ def test_a_page_whose_freed_locations_are_used_up_goes_behind_those_that_have_so
     assert indices(empty_locations) == [0, 1]
 
 
-def test_of_pages_with_freed_locations_the_one_that_was_full_last_comes_first() -> None:
+def test_among_pages_with_freed_locations_the_one_that_was_full_last_comes_first() -> None:
     empty_locations = EmptyLocations()
     pages = [open_page(index, locations=3) for index in range(3)]
     offsets = [fill(empty_locations, page) for page in pages]

@@ -1,10 +1,12 @@
-"""A page divides itself into locations of the size that is asked for."""
+"""A page divides itself into locations of the size that is asked for. Their handles are small."""
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from upstream.memory.page import Page
+from upstream.memory.page import RELEASED, Location, Page
 
 
 def test_an_open_page_has_as_many_locations_as_fit_and_leaves_the_rest_unused() -> None:
@@ -50,3 +52,23 @@ def test_the_check_notices_a_location_that_was_freed_twice() -> None:
     page.fresh, page.freed, page.locations_in_use = 64, [32, 32], 0
     with pytest.raises(AssertionError, match="freed twice"):
         page._check()
+
+
+@pytest.fixture
+def location() -> Location:
+    page = Page(index=3, page_bytes=64)
+    page.open(32)
+    return Location(page, page.next_available_location)
+
+
+def test_a_location_shows_where_it_is_and_in_which_state(location: Location) -> None:
+    assert repr(location) == "Location(page=3, offset=192, dirty)"
+    location.length = 5
+    assert repr(location) == "Location(page=3, offset=192, length=5)"
+    location.length = RELEASED
+    assert repr(location) == "Location(page=3, offset=192, released)"
+
+
+def test_a_location_takes_no_more_than_its_four_references(location: Location) -> None:
+    assert not hasattr(location, "__dict__")
+    assert sys.getsizeof(location) <= sys.getsizeof(object()) + 16 + 4 * 8

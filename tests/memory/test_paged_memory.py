@@ -1,179 +1,135 @@
-"""Two memories of different policy and location size share a pool that is full most of the time."""
+"""On-demand memory holds what waits and nothing else; naive memory holds a location for ever."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import pytest
-from hypothesis import assume
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from upstream.errors import PagePoolFullError, ValueTooLargeError
-from upstream.memory.location import Location
-from upstream.memory.naive import NaiveMemory
-from upstream.memory.on_demand import OnDemandMemory
-from upstream.memory.page_pool import PagePool
+from upstream.errors import PagePoolFullError
+from upstream.memory import Location, Memory, MemoryUsage, NaiveMemory, OnDemandMemory, PagePool
+
+from .contract import MemoryContract
 
 
-@dataclass
-class Stored:
-    """A key's handle, and the value that must be read from it; None while it is dirty."""
+class TestOnDemandMemory(MemoryContract):
+    def make(self, pool: PagePool, *, location_bytes: int | None = None) -> Memory:
+        return OnDemandMemory(pool, location_bytes=location_bytes)
 
-    location: Location
-    value: bytes | None
+    def test_a_key_keeps_nothing_when_it_no_longer_waits(self, memory: Memory) -> None:
+        assert memory.release(memory.allocate(b"x" * 20, 0.0), 1.0) is None
+        assert memory.usage(1.0).locations_held == 0
 
+    def test_all_pages_are_back_when_all_values_are_released(
+        self, memory: Memory, pool: PagePool
+    ) -> None:
+        locations = [memory.allocate(b"x", 0.0) for _ in range(12)]
+        assert pool.pages_in_use == 3
+        pages_in_use = []
+        for location in locations:
+            memory.release(location, 1.0)
+            pages_in_use.append(pool.pages_in_use)
+        assert pages_in_use == [3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0]
 
-@dataclass
-class Integral:
-    """What the usage must be, summed up after every step from the values alone."""
-
-    started: bool = False
-    seconds: int = 0
-    locations: int = 0
-    held_seconds: int = 0
-    effective_seconds: float = 0.0
-
-
-PAGES = 6
-lengths = st.one_of(st.integers(0, 8), st.integers(0, 32), st.integers(0, 32 * PAGES + 8))
-values = st.tuples(lengths, st.integers(0, 255)).map(
-    lambda drawn: bytes((drawn[1] + place) % 256 for place in range(drawn[0]))
-)
-which = st.sampled_from([0, 1])
-
-
-def parts_of(entries: list[Stored]) -> list[Location]:
-    """Return all locations of these keys, with those that are chained."""
-    parts = []
-    for entry in entries:
-        part: Location | None = entry.location
-        while part is not None:
-            parts.append(part)
-            part = part.next
-    return parts
+    def test_a_location_that_was_freed_is_the_next_to_be_used(self, memory: Memory) -> None:
+        locations = [memory.allocate(b"x", 0.0) for _ in range(6)]
+        offset = locations[2].offset
+        memory.release(locations[2], 1.0)
+        assert memory.allocate(b"y", 1.0).offset == offset
 
 
-class MemoriesMachine(RuleBasedStateMachine):
-    @initialize(small=st.integers(1, 16), large=st.integers(1, 32))
-    def make(self, small: int, large: int) -> None:
-        self.pool = PagePool(PAGES * 32 + 5, page_bytes=32, location_bytes=small)
-        self.memories = (OnDemandMemory(self.pool), NaiveMemory(self.pool, location_bytes=large))
-        self.stored: tuple[list[Stored], list[Stored]] = ([], [])
-        self.integrals = (Integral(), Integral())
-        self.now = 0
+class TestNaiveMemory(MemoryContract):
+    def make(self, pool: PagePool, *, location_bytes: int | None = None) -> Memory:
+        return NaiveMemory(pool, location_bytes=location_bytes)
 
-    def locations_for(self, index: int, value: bytes | None) -> int:
-        unit_bytes = self.memories[index].location_bytes
-        return max(1, -(-len(value or b"") // unit_bytes))
+    def test_a_key_keeps_its_location_dirty_until_it_is_written_again(self, memory: Memory) -> None:
+        location = memory.allocate(b"a", 0.0)
+        assert memory.release(location, 1.0) is location
+        usage = memory.usage(1.0)
+        assert (usage.locations_held, usage.locations_live) == (1, 0)
+        assert memory.overwrite(location, b"b", 2.0) is location
+        assert memory.read(location) == b"b"
+        usage = memory.usage(2.0)
+        assert (usage.locations_held, usage.locations_live) == (1, 1)
+        assert usage.average_effective_usage == 0.5
 
-    def locations_free(self, index: int) -> int:
-        """Count the free locations from where the keys' handles point to."""
-        used, others = (parts_of(self.stored[which]) for which in (index, 1 - index))
-        pages_of_others = {part.page.index for part in others}
-        per_page = 32 // self.memories[index].location_bytes
-        return (PAGES - len(pages_of_others)) * per_page - len(used)
+    def test_a_release_keeps_only_the_first_location_of_a_chain(self, memory: Memory) -> None:
+        location = memory.allocate(b"x" * 30, 0.0)
+        memory.release(location, 1.0)
+        assert memory.usage(1.0).locations_held == 1
+        memory._check([location])
+        memory.overwrite(location, b"y" * 30, 2.0)
+        assert memory.read(location) == b"y" * 30
+        memory._check([location])
 
-    def attempt(self, index: int, more: int, length: int, change: Callable[[], Location]) -> bool:
-        """Make a change, which must fail exactly if there is no room for `more` locations."""
-        memory = self.memories[index]
-        largest = PAGES * (32 // memory.location_bytes) * memory.location_bytes
-        assert memory.fits(length) == (length <= largest)
-        error = ValueTooLargeError if length > largest else PagePoolFullError
-        if more <= self.locations_free(index):
-            self.result = change()
-            self.integrals[index].started = True
-            return True
-        before = memory.usage(self.now)
-        with pytest.raises(error):
-            change()
-        assert memory.usage(self.now) == before
-        return False
+    def test_a_dirty_location_that_cannot_grow_stays_dirty(self, memory: Memory) -> None:
+        location = memory.allocate(b"a", 0.0)
+        memory.release(location, 0.0)
+        others = [memory.allocate(b"x" * 8, 0.0) for _ in range(11)]
+        with pytest.raises(PagePoolFullError):
+            memory.overwrite(location, b"y" * 9, 1.0)
+        assert memory.usage(1.0).locations_live == 11
+        memory._check([location, *others])
 
-    @rule(index=which, value=values)
-    def allocate(self, index: int, value: bytes) -> None:
-        memory = self.memories[index]
-        needed = self.locations_for(index, value)
-        if self.attempt(index, needed, len(value), lambda: memory.allocate(value, self.now)):
-            self.stored[index].append(Stored(self.result, value))
+    def test_dirty_locations_keep_the_pool_full(self, memory: Memory, pool: PagePool) -> None:
+        for location in [memory.allocate(b"x", 0.0) for _ in range(12)]:
+            memory.release(location, 1.0)
+        assert pool.pages_in_use == 3
+        with pytest.raises(PagePoolFullError):
+            memory.allocate(b"x", 1.0)
 
-    @rule(index=which, choice=st.integers(0, 999), value=values)
-    def overwrite(self, index: int, choice: int, value: bytes) -> None:
-        entry = self.choose(index, choice)
-        more = self.locations_for(index, value) - self.locations_for(index, entry.value)
-        memory = self.memories[index]
-        if self.attempt(
-            index, more, len(value), lambda: memory.overwrite(entry.location, value, self.now)
-        ):
-            assert self.result is entry.location
-            entry.value = value
 
-    @rule(index=which, choice=st.integers(0, 999))
-    def release(self, index: int, choice: int) -> None:
-        entry = self.choose(index, choice)
-        assume(entry.value is not None)
-        if index == 0:
-            self.memories[0].release(entry.location, self.now)
-            self.stored[0].remove(entry)
+def run(memory: Memory, *, keys: int, arrivals_per_dequeue: int) -> list[MemoryUsage]:
+    """Let keys take turns to arrive and be dequeued in place; return the usage over time."""
+    held: dict[int, Location | None] = {}
+    waiting: dict[int, None] = {}
+    usages = []
+    for tick in range(keys * 20):
+        key, now = tick * 7 % keys, float(tick)
+        location = held.get(key)
+        if location is None:
+            held[key] = memory.allocate(b"x", now)
         else:
-            assert self.memories[1].release(entry.location, self.now) is entry.location
-            entry.value = None
-
-    @rule(index=which, choice=st.integers(0, 999))
-    def forget(self, index: int, choice: int) -> None:
-        entry = self.choose(index, choice)
-        self.memories[index].forget(entry.location, self.now)
-        self.stored[index].remove(entry)
-
-    def choose(self, index: int, choice: int) -> Stored:
-        entries = self.stored[index]
-        assume(entries)
-        return entries[choice % len(entries)]
-
-    @rule(elapsed=st.integers(0, 10))
-    def advance(self, elapsed: int) -> None:
-        self.now += elapsed
-        for index, integral in enumerate(self.integrals):
-            if not integral.started:
-                continue
-            held = sum(self.locations_for(index, entry.value) for entry in self.stored[index])
-            dirty = sum(entry.value is None for entry in self.stored[index])
-            integral.seconds += elapsed
-            integral.locations += held * elapsed
-            if held:
-                integral.held_seconds += elapsed
-                integral.effective_seconds += elapsed * (held - dirty) / held
-
-    @invariant()
-    def every_value_is_read_as_it_was_written_last(self) -> None:
-        for memory, entries in zip(self.memories, self.stored, strict=True):
-            for entry in entries:
-                if entry.value is not None:
-                    assert memory.read(entry.location) == entry.value
-
-    @invariant()
-    def the_structures_are_sound(self) -> None:
-        self.pool._check()
-        for memory, entries in zip(self.memories, self.stored, strict=True):
-            memory._check([entry.location for entry in entries])
-        pages = [memory.usage(self.now).pages_in_use for memory in self.memories]
-        assert sum(pages) == self.pool.pages_in_use
-
-    @invariant()
-    def the_averages_are_right(self) -> None:
-        for memory, integral in zip(self.memories, self.integrals, strict=True):
-            usage = memory.usage(self.now)
-            if integral.seconds:
-                average = integral.locations / integral.seconds
-                assert usage.average_usage_locations == pytest.approx(average)
-            if integral.held_seconds:
-                effective = integral.effective_seconds / integral.held_seconds
-                assert usage.average_effective_usage == pytest.approx(effective)
-        assert self.memories[0].usage(self.now).average_effective_usage == 1.0
+            memory.overwrite(location, b"y", now)
+        waiting[key] = None
+        if tick % arrivals_per_dequeue == 0:
+            served = next(iter(waiting))
+            del waiting[served]
+            location = held[served]
+            assert location is not None
+            held[served] = memory.release(location, now + 0.5)
+        usages.append(memory.usage(now + 0.5))
+    return usages
 
 
-TestMemories = MemoriesMachine.TestCase
+def test_effective_usage_is_exactly_one_and_that_of_naive_memory_is_less() -> None:
+    """The report's Figures 16(a) and 17(a)."""
+    naive_effective = []
+    for load in (1, 2, 3, 5):
+        usages = run(OnDemandMemory(PagePool(8192)), keys=100, arrivals_per_dequeue=load)
+        assert {usage.average_effective_usage for usage in usages} == {1.0}
+        naive = run(NaiveMemory(PagePool(8192)), keys=100, arrivals_per_dequeue=load)
+        naive_effective.append(naive[-1].average_effective_usage)
+    assert naive_effective == sorted(naive_effective)
+    assert naive_effective[0] < 0.2
+    assert naive_effective[-1] < 1.0
+
+
+def test_average_usage_is_below_that_of_naive_memory_and_grows_with_the_load() -> None:
+    """The report's Figures 16(b) and 17(b)."""
+    averages = []
+    for load in (1, 2, 3, 5):
+        on_demand = run(OnDemandMemory(PagePool(8192)), keys=100, arrivals_per_dequeue=load)[-1]
+        naive = run(NaiveMemory(PagePool(8192)), keys=100, arrivals_per_dequeue=load)[-1]
+        assert on_demand.average_usage_locations < naive.average_usage_locations
+        assert on_demand.average_page_usage_bytes <= naive.average_page_usage_bytes
+        assert on_demand.locations_live == naive.locations_live
+        averages.append(on_demand.average_usage_locations)
+    assert averages == sorted(averages)
+
+
+def test_naive_usage_is_the_number_of_keys_once_all_have_been_seen() -> None:
+    usages = run(NaiveMemory(PagePool(8192)), keys=100, arrivals_per_dequeue=2)
+    assert {usage.locations_held for usage in usages[99:]} == {100}
+    assert {usage.pages_in_use for usage in usages[99:]} == {2}
 
 
 def test_the_check_notices_a_handle_that_is_missing_or_damaged() -> None:

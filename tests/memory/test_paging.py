@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from upstream.errors import PagePoolFullError, ParameterError
-from upstream.memory.location import Location
+from upstream.memory.page import Location
 from upstream.memory.page_pool import PagePool
 from upstream.memory.paging import OnDemandPaging
 
@@ -88,7 +88,7 @@ def test_locations_may_be_blocks_larger_than_those_of_others_in_the_same_pool(
     pool._check()
 
 
-def test_what_is_available_counts_pages_in_use_and_in_the_pool(pool: PagePool) -> None:
+def test_available_locations_are_in_pages_in_use_and_in_the_pool(pool: PagePool) -> None:
     paging, other = OnDemandPaging(pool), OnDemandPaging(pool)
     assert paging.locations_available == 16
     paging.allocate()

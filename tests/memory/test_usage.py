@@ -70,7 +70,7 @@ def test_reading_the_usage_changes_nothing(meter: UsageMeter) -> None:
     assert meter.usage(10.0) == later
 
 
-def test_what_is_told_late_counts_as_of_the_last_event(meter: UsageMeter) -> None:
+def test_an_event_with_an_earlier_time_counts_as_of_the_last_event(meter: UsageMeter) -> None:
     meter.change(2.0, 1, 0, 1)
     meter.change(1.0, 3, 0, 2)
     usage = meter.usage(4.0)

@@ -30,7 +30,7 @@ from .setting import USES, copy_of, next_of
 
 
 class QueueContract(KeyContract, InputContract, StreamContract):
-    """Subclasses say which policy they test, and how its queue is made."""
+    """The whole contract."""
 
     # Enqueue, dequeue, read.
 
@@ -41,7 +41,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         assert queue.statistics() == QueueStatistics(*[0] * 15)
         assert queue.queue_staleness() == queue.application_staleness() == 0.0
 
-    def test_an_update_comes_out_as_it_went_in(self, queue: StreamQueue) -> None:
+    def test_a_dequeued_update_equals_the_enqueued_one(self, queue: StreamQueue) -> None:
         assert queue.enqueue("IBM", 24.0, time=3) is Outcome.WAITING
         assert len(queue) == 1
         assert queue.dequeue() == Update("IBM", 24.0, 3.0)
@@ -71,7 +71,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         served = {update.key: update.value for update in queue.dequeue_many(5)}
         assert all(served[number] is value for number, value in enumerate(values))
 
-    def test_peek_tells_what_dequeue_hands_out(
+    def test_peek_returns_what_dequeue_would_return(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         for number in range(20):
@@ -84,7 +84,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
             clock.advance(0.5)
         assert queue.peek() is None
 
-    def test_it_tells_since_when_something_waits(
+    def test_waiting_since_is_the_earliest_arrival_of_a_waiting_update(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         assert queue.waiting_since() is None
@@ -152,7 +152,9 @@ class QueueContract(KeyContract, InputContract, StreamContract):
 
     # Deliver and give back.
 
-    def test_what_is_dequeued_is_in_process_until_it_is_delivered(self, queue: StreamQueue) -> None:
+    def test_a_dequeued_update_is_in_process_until_it_is_delivered(
+        self, queue: StreamQueue
+    ) -> None:
         queue.enqueue_many(["A", "B"], [1, 2])
         updates = queue.dequeue_many(2)
         statistics = queue.statistics()
@@ -161,7 +163,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         statistics = queue.statistics()
         assert (statistics.dequeued, statistics.in_process, statistics.delivered) == (2, 0, 2)
 
-    def test_what_is_given_back_waits_again(self, queue: StreamQueue) -> None:
+    def test_an_update_that_is_given_back_waits_again(self, queue: StreamQueue) -> None:
         queue.enqueue("IBM", 24.0, time=3)
         update = next_of(queue)
         assert queue.read("IBM") is None
@@ -171,7 +173,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         assert (statistics.returned, statistics.waiting, statistics.in_process) == (1, 1, 0)
         assert queue.dequeue() == update
 
-    def test_what_is_given_back_waits_since_its_original_arrival(
+    def test_an_update_that_is_given_back_waits_since_its_original_arrival(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         # 0 arrives, 2 dequeued, 5 given back, 6 dequeued: it waited from 0 to 2 and, in the end,
@@ -202,7 +204,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         assert (statistics.delivered, statistics.returned, statistics.in_process) == (1, 1, 0)
         assert queue.dequeue() == second
 
-    def test_of_two_updates_at_one_time_the_copy_of_one_stands_for_that_one(
+    def test_a_copy_stands_for_its_own_update_among_several_with_equal_times(
         self, queue: StreamQueue
     ) -> None:
         queue.enqueue("IBM", 24.0, time=0)
@@ -229,7 +231,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         assert queue.statistics() == statistics
 
     @pytest.mark.parametrize("method", ["deliver", "give_back"])
-    def test_what_was_never_dequeued_cannot_come_back(
+    def test_an_update_that_was_not_dequeued_cannot_be_delivered_or_given_back(
         self, queue: StreamQueue, clock: ManualClock, method: str
     ) -> None:
         queue.enqueue("IBM", 24.0, time=0)
@@ -245,7 +247,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
                 USES[method](queue, stranger)  # type: ignore[arg-type]
         assert queue.statistics() == before
 
-    def test_past_the_limit_the_oldest_in_process_is_taken_as_delivered(
+    def test_beyond_the_limit_the_oldest_update_in_process_is_taken_as_delivered(
         self, clock: ManualClock
     ) -> None:
         queue = self.make(clock=clock, in_process_limit=2)
@@ -304,7 +306,9 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         for of in ("queue", "application"):
             assert queue.staleness_by_key(of) == pytest.approx({"A": 4.0, "B": 1.0})
 
-    def test_how_stale_each_key_is_and_was_is_told_in_one_table(self, clock: ManualClock) -> None:
+    def test_key_staleness_has_the_present_and_mean_staleness_of_each_key(
+        self, clock: ManualClock
+    ) -> None:
         #  time  0                6        8       9
         #  A     waits --------------------------->
         #  B                      waits -> served, not delivered
@@ -352,7 +356,7 @@ class QueueContract(KeyContract, InputContract, StreamContract):
 
     # Statistics.
 
-    def test_statistics_are_a_snapshot_that_nobody_can_change(self, queue: StreamQueue) -> None:
+    def test_statistics_are_a_snapshot_that_cannot_be_changed(self, queue: StreamQueue) -> None:
         queue.enqueue("IBM", 24.0)
         before = queue.statistics()
         with pytest.raises(FrozenInstanceError):

@@ -50,7 +50,7 @@ class InputContract(QueueSetting):
     """Bad input is an error of its own: nothing has changed, and nothing is lost."""
 
     @pytest.mark.parametrize("key", BAD_KEYS, ids=repr)
-    def test_what_cannot_be_found_again_cannot_be_a_key(
+    def test_a_key_must_be_hashable_and_equal_to_itself(
         self, queue: StreamQueue, key: object
     ) -> None:
         queue.enqueue("IBM", 24.0, time=0)

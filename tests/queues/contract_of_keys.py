@@ -62,7 +62,7 @@ class KeyContract(QueueSetting):
 
     @pytest.mark.parametrize("method", ["deliver", "give_back"])
     @pytest.mark.parametrize("as_copy", [False, True])
-    def test_what_is_older_than_a_delivered_deletion_does_not_bring_the_key_back(
+    def test_an_update_older_than_a_delivered_deletion_does_not_restore_the_key(
         self, queue: StreamQueue, method: str, as_copy: bool
     ) -> None:
         queue.enqueue("IBM", 24.0, time=0)
@@ -100,7 +100,7 @@ class KeyContract(QueueSetting):
         assert queue.statistics().keys == 1
         queue._check()
 
-    def test_what_is_older_than_a_deletion_makes_a_key_that_came_again_no_fresher(
+    def test_delivering_an_update_older_than_a_deletion_does_not_make_a_new_key_fresher(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         queue.enqueue("IBM", 24.0)
@@ -183,7 +183,7 @@ class KeyContract(QueueSetting):
         assert queue.queue_staleness("IBM") == pytest.approx(12.5 / 105.0)
         queue._check()
 
-    def test_what_is_in_process_does_not_expire_but_cannot_wait_again(
+    def test_an_update_in_process_does_not_expire_but_cannot_wait_again(
         self, clock: ManualClock
     ) -> None:
         queue = self.make(clock=clock, time_to_live=5.0)

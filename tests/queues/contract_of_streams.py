@@ -26,7 +26,7 @@ from .setting import USES, QueueSetting, next_of, values_of
 
 
 class DecodingError(Exception):
-    """What a codec of somebody's raises."""
+    """The exception of a user's codec."""
 
 
 class FailingCodec(BytesCodec):
@@ -42,6 +42,13 @@ class FailingCodec(BytesCodec):
 
 class StreamContract(QueueSetting):
     """A queue has a stream of its own until it is attached to one, and none once it is closed."""
+
+    def attach_with_another(self, stream: Stream, queue: StreamQueue) -> StreamQueue:
+        """Attach `queue` and then another queue, and return the other one."""
+        other = self.make()
+        stream.attach(queue)
+        stream.attach(other)
+        return other
 
     @pytest.mark.parametrize("use", USES)
     @pytest.mark.parametrize("is_attached", [False, True])
@@ -70,12 +77,9 @@ class StreamContract(QueueSetting):
         assert queue.queue_staleness() == queue.application_staleness() == pytest.approx(2.0)
 
     def test_a_queue_is_fed_by_the_stream_that_it_is_attached_to(
-        self, queue: StreamQueue, clock: ManualClock
+        self, queue: StreamQueue, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
-        other = self.make(clock=clock)
-        stream.attach(queue)
-        stream.attach(other)
+        other = self.attach_with_another(stream, queue)
         assert queue.is_attached
         assert queue.stream is stream
         stream.enqueue("IBM", 24.0)
@@ -85,10 +89,7 @@ class StreamContract(QueueSetting):
         assert stream.detach(queue).dequeued == 2
         assert stream.statistics().queues == 1
 
-    def test_a_late_queue_starts_from_the_newest_values_if_asked_to(
-        self, clock: ManualClock
-    ) -> None:
-        stream = Stream(clock=clock)
+    def test_a_late_queue_starts_from_the_newest_values_if_asked_to(self, stream: Stream) -> None:
         stream.enqueue_many(["A", "B", "A"], [1, 2, 3])
         empty, full = self.make(), self.make()
         stream.attach(empty)
@@ -99,11 +100,10 @@ class StreamContract(QueueSetting):
         assert full.statistics().is_balanced
 
     def test_a_late_queue_may_start_from_what_arrived_since_some_moment(
-        self, clock: ManualClock
+        self, clock: ManualClock, stream: Stream
     ) -> None:
         #  time  5    6    7    8    9
         #        A    B    C    A    attached
-        stream = Stream(clock=clock)
         for moment, key in enumerate("ABCA", 5):
             clock.set(moment)
             stream.enqueue(key, moment)
@@ -124,9 +124,8 @@ class StreamContract(QueueSetting):
         ("since", "snapshot"), [(0.0, False), (math.nan, True), ("now", True), (1j, True)]
     )
     def test_a_moment_to_start_from_is_a_time_and_given_with_a_snapshot(
-        self, queue: StreamQueue, clock: ManualClock, since: float, snapshot: bool
+        self, queue: StreamQueue, since: float, snapshot: bool, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
         stream.enqueue("A", 1)
         with pytest.raises(ParameterError) as raised:
             stream.attach(queue, snapshot=snapshot, since=since)
@@ -135,9 +134,8 @@ class StreamContract(QueueSetting):
         stream.attach(queue)
 
     def test_a_queue_can_be_attached_once_and_unused_only(
-        self, queue: StreamQueue, clock: ManualClock
+        self, queue: StreamQueue, clock: ManualClock, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
         stream.attach(queue)
         used = self.make(clock=clock)
         used.enqueue("IBM", 24.0)
@@ -152,9 +150,8 @@ class StreamContract(QueueSetting):
 
     @pytest.mark.parametrize("is_attached", [False, True])
     def test_a_closed_queue_cannot_be_attached(
-        self, queue: StreamQueue, clock: ManualClock, is_attached: bool
+        self, queue: StreamQueue, clock: ManualClock, is_attached: bool, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
         if is_attached:
             stream.attach(queue)
         final = queue.close()
@@ -187,10 +184,9 @@ class StreamContract(QueueSetting):
         clock.advance(10.0)
         assert queue.queue_staleness("MSFT") == pytest.approx(5.0)
 
-    def test_what_is_given_back_waits_no_longer_than_the_queue_has_known_its_key(
-        self, queue: StreamQueue, clock: ManualClock
+    def test_a_wait_does_not_begin_before_the_queue_knows_the_key(
+        self, queue: StreamQueue, clock: ManualClock, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
         stream.enqueue("IBM", 24.0)
         clock.advance(100.0)
         stream.attach(queue, snapshot=True)
@@ -202,7 +198,7 @@ class StreamContract(QueueSetting):
         assert queue.queue_staleness("IBM") == pytest.approx(1.0)
         queue._check()
 
-    def test_what_finds_no_room_in_the_streams_pool_is_counted_in_every_queue(
+    def test_an_update_without_room_in_the_pool_is_counted_in_every_queue(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         stream = Stream(
@@ -237,12 +233,9 @@ class StreamContract(QueueSetting):
         assert queue.enqueue("IBM", 24.0) is Outcome.WAITING
 
     def test_a_key_deleted_in_one_queue_stays_until_the_others_have_delivered_it(
-        self, queue: StreamQueue, clock: ManualClock
+        self, queue: StreamQueue, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
-        slow = self.make()
-        stream.attach(queue)
-        stream.attach(slow)
+        slow = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", TOMBSTONE)
         queue.deliver(next_of(queue))
         assert len(stream) == 1
@@ -254,9 +247,8 @@ class StreamContract(QueueSetting):
             each._check()
 
     def test_a_late_queue_may_be_told_of_deletions_that_the_others_know(
-        self, queue: StreamQueue, clock: ManualClock
+        self, queue: StreamQueue, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
         other = self.make()
         stream.attach(other)
         deletions = [Update(key, TOMBSTONE, 3.0) for key in ("gone", "going", "back")]
@@ -279,13 +271,11 @@ class StreamContract(QueueSetting):
 
     @pytest.mark.parametrize("method", ["deliver", "give_back"])
     @pytest.mark.parametrize("retain", [False, True])
-    def test_what_is_older_than_a_deletion_that_all_queues_delivered_does_not_bring_it_back(
+    def test_an_update_older_than_a_deletion_that_all_queues_delivered_does_not_restore_the_key(
         self, queue: StreamQueue, clock: ManualClock, method: str, retain: bool
     ) -> None:
         stream = Stream(clock=clock, retain=retain)
-        other = self.make()
-        stream.attach(queue)
-        stream.attach(other)
+        other = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", 24.0, time=0)
         older = next_of(queue)
         stream.enqueue("IBM", TOMBSTONE, time=1)
@@ -305,9 +295,7 @@ class StreamContract(QueueSetting):
         self, queue: StreamQueue, clock: ManualClock, retain: bool, is_in_process: bool
     ) -> None:
         stream = Stream(clock=clock, retain=retain)
-        slow = self.make()
-        stream.attach(queue)
-        stream.attach(slow)
+        slow = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", TOMBSTONE)
         queue.deliver(next_of(queue))
         if is_in_process:
@@ -321,12 +309,9 @@ class StreamContract(QueueSetting):
         queue._check()
 
     def test_a_deleted_key_stays_when_a_queue_is_detached_and_another_still_holds_it(
-        self, queue: StreamQueue, clock: ManualClock
+        self, queue: StreamQueue, stream: Stream
     ) -> None:
-        stream = Stream(clock=clock)
-        slow = self.make()
-        stream.attach(queue)
-        stream.attach(slow)
+        slow = self.attach_with_another(stream, queue)
         stream.enqueue("IBM", TOMBSTONE)
         stream.detach(slow)
         assert len(stream) == 1

@@ -230,7 +230,7 @@ class System:
             after = self.quietly(served)
             assert isinstance(after, int)
             assert isinstance(before, int)
-            assert after - before == len(given), "something was handed out to nobody"
+            assert after - before == len(given), "an update was dequeued and not returned"
         self.served += map(repr, taken if not many else given)
         if isinstance(queue, StreamQueue):
             self.handed += [(queue, one) for one in given if isinstance(one, Update)]

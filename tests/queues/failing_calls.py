@@ -13,7 +13,7 @@ class CallFailedError(Exception):
 
 
 class KeyCallFailedError(CallFailedError, KeyError):
-    """The same, taken for a missing key by whoever catches too much."""
+    """The same, which code that catches too much mistakes for a missing key."""
 
 
 class Failures:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from upstream import TOMBSTONE, Key, Outcome, Update
 
@@ -118,22 +118,24 @@ Due = tuple[float, int, Callable[[], None]]
 EXPIRY, RETIREMENT, IMPATIENCE = range(3)
 
 
+class Limits(TypedDict, total=False):
+    """The limits that all kinds of queues have."""
+
+    capacity: int | None
+    time_to_live: float | None
+    in_process_limit: int
+
+
 class ModelQueue:
     """What all kinds of queues have in common."""
 
     hears_starts = False
     """Whether it is an update queue, for whose keys the stream keeps the values."""
 
-    def __init__(
-        self,
-        *,
-        capacity: int | None = None,
-        time_to_live: float | None = None,
-        in_process_limit: int = 1_000,
-    ) -> None:
-        self.capacity = capacity
-        self.time_to_live = time_to_live
-        self.in_process_limit = in_process_limit
+    def __init__(self, **limits: Unpack[Limits]) -> None:
+        self.capacity = limits.get("capacity")
+        self.time_to_live = limits.get("time_to_live")
+        self.in_process_limit = limits.get("in_process_limit", 1_000)
         self.stream: ModelStream
         self.waiting: list[Waiting] = []
         self.held: list[Held] = []

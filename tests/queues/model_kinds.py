@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import groupby
+from typing import Unpack
 
 from upstream import Key, Outcome, RandomShedding, Update
 
-from .model import IMPATIENCE, Due, Event, Held, Known, ModelQueue, Waiting
+from .model import IMPATIENCE, Due, Event, Held, Known, Limits, ModelQueue, Waiting
 
 
 class ModelUpdateQueue(ModelQueue):
@@ -16,18 +17,7 @@ class ModelUpdateQueue(ModelQueue):
 
     hears_starts = True
 
-    def __init__(
-        self,
-        *,
-        capacity: int | None = None,
-        time_to_live: float | None = None,
-        in_process_limit: int = 1_000,
-        longest_wait: float = math.inf,
-    ) -> None:
-        super().__init__(
-            capacity=capacity, time_to_live=time_to_live, in_process_limit=in_process_limit
-        )
-        self.longest_wait = longest_wait
+    longest_wait = math.inf
 
     def refuses(self, key: Key) -> bool:
         is_full = self.capacity is not None and len(self.waiting) >= self.capacity
@@ -97,17 +87,8 @@ class ModelInPlace(ModelUpdateQueue):
 class ModelPaced(ModelUpdateQueue):
     """Those keys are served in place that were not served too lately."""
 
-    def __init__(
-        self,
-        *,
-        intervals: Mapping[Key, float],
-        capacity: int | None = None,
-        time_to_live: float | None = None,
-        in_process_limit: int = 1_000,
-    ) -> None:
-        super().__init__(
-            capacity=capacity, time_to_live=time_to_live, in_process_limit=in_process_limit
-        )
+    def __init__(self, *, intervals: Mapping[Key, float], **limits: Unpack[Limits]) -> None:
+        super().__init__(**limits)
         self.intervals = intervals
         self.dues: dict[Key, float] = {}
 
@@ -140,17 +121,9 @@ class ModelLinecutting(ModelUpdateQueue):
     """Slow updaters cut the line; rates and costs are given."""
 
     def __init__(
-        self,
-        *,
-        rates: Mapping[Key, float],
-        cost: float,
-        capacity: int | None = None,
-        time_to_live: float | None = None,
-        in_process_limit: int = 1_000,
+        self, *, rates: Mapping[Key, float], cost: float, **limits: Unpack[Limits]
     ) -> None:
-        super().__init__(
-            capacity=capacity, time_to_live=time_to_live, in_process_limit=in_process_limit
-        )
+        super().__init__(**limits)
         self.rates = rates
         self.cost = cost
 
@@ -173,17 +146,8 @@ class ModelLinecutting(ModelUpdateQueue):
 class ModelAppendQueue(ModelQueue):
     """Every update waits, first in, first out."""
 
-    def __init__(
-        self,
-        *,
-        capacity: int | None = None,
-        shedding: RandomShedding | None = None,
-        time_to_live: float | None = None,
-        in_process_limit: int = 1_000,
-    ) -> None:
-        super().__init__(
-            capacity=capacity, time_to_live=time_to_live, in_process_limit=in_process_limit
-        )
+    def __init__(self, *, shedding: RandomShedding | None = None, **limits: Unpack[Limits]) -> None:
+        super().__init__(**limits)
         self.shedding = shedding
 
     def take(self, event: Event, known: Known, since: float) -> Outcome:
@@ -234,10 +198,9 @@ class ModelAdaptiveQueue(ModelAppendQueue):
         max_age: float,
         resume_waiting: int,
         resume_age: float,
-        time_to_live: float | None = None,
-        in_process_limit: int = 1_000,
+        **limits: Unpack[Limits],
     ) -> None:
-        super().__init__(time_to_live=time_to_live, in_process_limit=in_process_limit)
+        super().__init__(**limits)
         self.max_waiting = max_waiting
         self.max_age = max_age
         self.resume_waiting = resume_waiting

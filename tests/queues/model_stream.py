@@ -74,7 +74,7 @@ class ModelStream:
         return [queue for queue in self.queues if queue.hears_starts]
 
     def is_refused(self, key: Key) -> bool:
-        """Tell whether nobody has room for the key, neither the stream nor any queue."""
+        """Tell whether neither the stream nor any queue has room for the key."""
         if self.retain or not self.queues:
             return False
         return all(queue.hears_starts and queue.refuses(key) for queue in self.queues)
@@ -132,7 +132,7 @@ class ModelStream:
         del self.known[known.key]
 
     def unheard_deletions(self) -> list[Known]:
-        """Return the deleted keys that no queue has still to be told of, or hears of."""
+        """Return the deleted keys whose deletion no queue still has to deliver."""
         return [
             known
             for known in self.known.values()

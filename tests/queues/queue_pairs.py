@@ -20,7 +20,7 @@ from upstream import (
     UpdateQueue,
 )
 
-from .model import ModelQueue
+from .model import Limits, ModelQueue
 from .model_kinds import (
     ModelAdaptiveQueue,
     ModelAppendQueue,
@@ -45,15 +45,20 @@ keys = st.sampled_from(KEYS)
 seconds = st.sampled_from([0.25, 0.5, 1.0, 2.5, 8.0])
 pauses = st.sampled_from([0.0, 0.0, 0.25, 0.5])
 ages = st.sampled_from([None, None, 2.0, 5.5])
-capacities = st.sampled_from([None, None, 1, 2, 3])
-limits = st.sampled_from([2, 1_000, 1_000])
+process_limits = st.sampled_from([2, 1_000, 1_000])
+limits: st.SearchStrategy[Limits] = st.builds(
+    Limits,
+    capacity=st.sampled_from([None, None, 1, 2, 3]),
+    time_to_live=ages,
+    in_process_limit=process_limits,
+)
 source_times = st.sampled_from([None, None, 0.0, -0.5, -2.0, 1.0])
 """None for the clock's, else from now."""
 
 
 @st.composite
 def update_queues(draw: st.DrawFn) -> Pair:
-    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
+    drawn = draw(limits)
     scheduler = draw(st.sampled_from([FifoScheduler, InPlaceScheduler, StalenessIndexScheduler]))
     longest = draw(st.sampled_from([None, 1.0, 4.0]))
     weights = draw(st.sampled_from([None, {"A": 8.0, "B": 0.0}, WEIGHTS.__getitem__]))
@@ -61,13 +66,11 @@ def update_queues(draw: st.DrawFn) -> Pair:
         StalenessIndexScheduler(longest, weight=weights)
         if scheduler is StalenessIndexScheduler
         else scheduler(),
-        capacity=capacity,
-        time_to_live=age,
-        in_process_limit=limit,
+        **drawn,
     )
     model = {FifoScheduler: ModelFifo, InPlaceScheduler: ModelInPlace}.get(
         scheduler, ModelUpdateQueue
-    )(capacity=capacity, time_to_live=age, in_process_limit=limit)
+    )(**drawn)
     if scheduler is StalenessIndexScheduler and longest is not None:
         model.longest_wait = longest
     return queue, model
@@ -75,57 +78,35 @@ def update_queues(draw: st.DrawFn) -> Pair:
 
 @st.composite
 def linecutting_queues(draw: st.DrawFn) -> Pair:
-    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
-    queue = UpdateQueue(
-        LinecuttingScheduler(),
-        capacity=capacity,
-        time_to_live=age,
-        in_process_limit=limit,
-        processing_cost=COST,
-    )
-    model = ModelLinecutting(
-        rates=RATES, cost=COST, capacity=capacity, time_to_live=age, in_process_limit=limit
-    )
-    return queue, model
+    drawn = draw(limits)
+    queue = UpdateQueue(LinecuttingScheduler(), **drawn, processing_cost=COST)
+    return queue, ModelLinecutting(rates=RATES, cost=COST, **drawn)
 
 
 @st.composite
 def paced_queues(draw: st.DrawFn) -> Pair:
-    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
+    drawn = draw(limits)
     chosen = draw(st.permutations([0.0, 1.0, 4.0, math.inf]))
     intervals: dict[Key, float] = dict(zip(KEYS, chosen, strict=True))
-    queue = UpdateQueue(
-        PacedScheduler(InPlaceScheduler(), intervals.__getitem__),
-        capacity=capacity,
-        time_to_live=age,
-        in_process_limit=limit,
-    )
-    model = ModelPaced(
-        intervals=intervals, capacity=capacity, time_to_live=age, in_process_limit=limit
-    )
-    return queue, model
+    queue = UpdateQueue(PacedScheduler(InPlaceScheduler(), intervals.__getitem__), **drawn)
+    return queue, ModelPaced(intervals=intervals, **drawn)
 
 
 @st.composite
 def append_queues(draw: st.DrawFn) -> Pair:
-    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
-    seed = draw(st.none() | st.integers(0, 3)) if capacity is not None else None
+    drawn = draw(limits)
+    seed = draw(st.none() | st.integers(0, 3)) if drawn["capacity"] is not None else None
 
     def shedding() -> RandomShedding | None:
         return None if seed is None else RandomShedding(seed)
 
-    queue = AppendQueue(
-        capacity=capacity, shedding=shedding(), time_to_live=age, in_process_limit=limit
-    )
-    model = ModelAppendQueue(
-        capacity=capacity, shedding=shedding(), time_to_live=age, in_process_limit=limit
-    )
-    return queue, model
+    queue = AppendQueue(shedding=shedding(), **drawn)
+    return queue, ModelAppendQueue(shedding=shedding(), **drawn)
 
 
 @st.composite
 def adaptive_queues(draw: st.DrawFn) -> Pair:
-    age, limit = draw(ages), draw(limits)
+    age, limit = draw(ages), draw(process_limits)
     max_waiting = draw(st.sampled_from([1, 2, 4]))
     resume_waiting = draw(st.integers(0, max_waiting - 1))
     max_age = draw(st.sampled_from([None, None, 1.5, 3.0]))

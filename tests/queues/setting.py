@@ -77,16 +77,12 @@ def as_bad_time(time: object) -> float:
 
 
 class QueueSetting(ABC):
-    """Say which policy is tested, and how its queue is made."""
+    """Subclasses say which policy is tested, and how its queue is made."""
 
     policy: ClassVar[str]
 
     @abstractmethod
     def make(self, **options: Unpack[Options]) -> StreamQueue: ...
-
-    @pytest.fixture
-    def clock(self) -> ManualClock:
-        return ManualClock()
 
     @pytest.fixture
     def queue(self, clock: ManualClock) -> StreamQueue:

@@ -22,7 +22,6 @@ from upstream import (
 from upstream.errors import PagePoolFullError
 from upstream.memory import OnDemandMemory, PagePool
 from upstream.queues import AppendQueue, BatchOutcome, StreamQueue
-from upstream.statistics import QueueStatistics, StreamStatistics
 
 
 def rank_of(key: Key) -> int:
@@ -148,8 +147,9 @@ class System:
         if key in self.stream:
             self.stream.forget(key)
 
-    def state(self) -> State:
-        return State(
+    def state(self) -> tuple[object, ...]:
+        """Return all that can be seen of the stream and its queues from outside."""
+        return (
             self.stream.statistics(),
             tuple(queue.statistics() for queue in self.queues),
             tuple(tuple(queue.snapshot()) for queue in self.queues),
@@ -164,17 +164,3 @@ class System:
         self.stream._check()
         for queue in self.queues:
             queue._check()
-
-
-@dataclass(frozen=True)
-class State:
-    """All that can be seen of a stream and its queues from outside."""
-
-    stream: StreamStatistics
-    queues: tuple[QueueStatistics, ...]
-    waiting: tuple[tuple[Update, ...], ...]
-    next: tuple[Update | None, ...]
-    newest: tuple[Update, ...]
-    queue_staleness: tuple[float, ...]
-    application_staleness: tuple[float, ...]
-    memory: str

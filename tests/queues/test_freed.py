@@ -246,7 +246,7 @@ def test_nothing_is_left_of_a_key_that_was_forgotten(kind: str) -> None:
 
 @pytest.mark.parametrize("is_attached", [False, True], ids=["alone", "attached"])
 @pytest.mark.parametrize("kind", ATTACHABLE)
-def test_nothing_is_left_of_a_key_that_does_not_come_in(kind: str, is_attached: bool) -> None:
+def test_nothing_is_left_of_a_key_that_is_not_added(kind: str, is_attached: bool) -> None:
     """Its first update is its deletion, or a batch is refused because of another key."""
     queue = KINDS[kind]()
     stream = Stream()
@@ -312,7 +312,7 @@ def test_rounds_of_dropped_append_queues_do_not_add_up() -> None:
     try:
         for _ in range(4):
             queue = AppendQueue()
-            for _ in range(20):
+            for _ in range(5):
                 queue.enqueue_many(list(range(1_000)), [Value() for _ in range(1_000)])
                 queue.dequeue()
             del queue

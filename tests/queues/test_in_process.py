@@ -38,7 +38,7 @@ def test_values_that_have_no_single_answer_to_equality_are_no_obstacle() -> None
 
 
 @pytest.mark.parametrize("unknown", [Update("B", 1, 0.0), Update("A", 1, 1.0)], ids=["key", "time"])
-def test_what_was_not_handed_out_is_not_found(unknown: Update) -> None:
+def test_an_update_that_was_not_dequeued_is_not_found(unknown: Update) -> None:
     queue, _ = handed_out(Update("A", 1, 0.0))
     with pytest.raises(NotInProcessError):
         found(queue, unknown)

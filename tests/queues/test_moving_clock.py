@@ -168,12 +168,12 @@ class Life:
 
 
 @pytest.mark.parametrize("beginning", range(0, 2_000, 250))
-def test_whatever_falls_due_in_the_middle_of_anything_is_done(beginning: int) -> None:
+def test_everything_that_becomes_due_during_a_call_is_done(beginning: int) -> None:
     for seed in range(beginning, beginning + 250):
         Life(seed).live(60)
 
 
-def test_a_queue_that_leaves_hears_of_what_falls_due_while_it_counts() -> None:
+def test_updates_that_expire_while_a_detached_queue_counts_are_counted() -> None:
     for age in range(1, 40):
         stream = Stream(clock=MovingClock(), forget_after=age * STEP)
         queue = UpdateQueue(InPlaceScheduler(), time_to_live=age * STEP)

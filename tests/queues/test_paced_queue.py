@@ -50,10 +50,9 @@ def pooled(clock: ManualClock) -> UpdateQueue:
 
 
 @pytest.mark.parametrize("make", [lambda clock: paced_queue(clock=clock), pooled])
-def test_what_is_held_back_waits_and_is_served_when_it_is_due(
-    make: Callable[[ManualClock], UpdateQueue],
+def test_a_held_update_waits_and_is_served_when_it_is_due(
+    make: Callable[[ManualClock], UpdateQueue], clock: ManualClock
 ) -> None:
-    clock = ManualClock()
     queue = make(clock)
     for number in range(4):
         queue.enqueue("A", b"%d" % number)
@@ -73,8 +72,7 @@ def test_what_is_held_back_waits_and_is_served_when_it_is_due(
     assert (statistics.dequeued, statistics.superseded, statistics.waiting) == (7, 1, 0)
 
 
-def test_what_is_held_back_is_stale_and_expires_as_all_that_waits() -> None:
-    clock = ManualClock()
+def test_a_held_update_is_stale_and_expires_like_other_waiting_updates(clock: ManualClock) -> None:
     queue = paced_queue(clock=clock, time_to_live=0.5)
     queue.enqueue("A", 1)
     queue.deliver(next_of(queue))
@@ -86,17 +84,14 @@ def test_what_is_held_back_is_stale_and_expires_as_all_that_waits() -> None:
     queue._check()
 
 
-def test_a_queue_is_full_of_what_it_holds_back() -> None:
-    clock = ManualClock()
+def test_a_queue_is_full_of_what_it_holds_back(clock: ManualClock) -> None:
     queue = paced_queue(clock=clock, capacity=2)
     assert queue.enqueue_many(["AA", "BB", "A"], [1, 2, 3]).rejected == 1
     assert queue.enqueue("C", 0) is Outcome.REJECTED
     assert queue.dequeue() is None
 
 
-def test_what_is_held_back_when_a_queue_is_detached_was_waiting() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
+def test_held_updates_count_as_waiting_when_the_queue_is_detached(stream: Stream) -> None:
     queue = paced_queue()
     stream.attach(queue)
     stream.enqueue_many(["A", "AA"], [1, 2])
@@ -135,8 +130,9 @@ def test_a_key_is_forgotten_by_age_though_it_waits_where_it_is_barred() -> None:
 
 
 @pytest.mark.parametrize("is_read", [False, True])
-def test_a_deletion_is_done_with_when_those_have_delivered_it_that_will(is_read: bool) -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_deleted_key_is_forgotten_when_every_queue_that_serves_it_has_delivered_the_deletion(
+    is_read: bool, stream: Stream
+) -> None:
     reader, filtered = paced_queue(lambda _: 0.0), paced_queue()
     stream.attach(filtered)
     stream.attach(reader)
@@ -150,8 +146,7 @@ def test_a_deletion_is_done_with_when_those_have_delivered_it_that_will(is_read:
     filtered._check()
 
 
-def test_a_key_that_finds_room_later_in_its_batch_has_its_limit() -> None:
-    clock = ManualClock()
+def test_a_key_that_finds_room_later_in_its_batch_has_its_limit(clock: ManualClock) -> None:
     memory = OnDemandMemory(PagePool(16, page_bytes=8, location_bytes=8))
     queue = paced_queue(clock=clock, memory=memory)
     rows = [("a", b"1" * 8), ("B", b"2" * 16), ("B", b"3")]
@@ -164,7 +159,7 @@ def test_a_key_that_finds_room_later_in_its_batch_has_its_limit() -> None:
     assert next_of(queue).value == b"4"
 
 
-def test_an_interval_that_makes_no_sense_leaves_everything_as_it_was() -> None:
+def test_an_invalid_interval_changes_nothing() -> None:
     queue = paced_queue({"a": 0.0, "b": -1.0}.__getitem__, clock=ManualClock())
     queue.enqueue("a", 1)
     before = queue.statistics()
@@ -182,11 +177,10 @@ def test_an_adaptive_queue_holds_nothing_back() -> None:
     assert raised.value.name == "scheduler"
 
 
-def test_windows_of_a_key_are_committed_at_its_pace() -> None:
+def test_windows_of_a_key_are_committed_at_its_pace(clock: ManualClock) -> None:
     #  time       0   1   2   3   4   5
     #  closes         0   1   2   3   4       windows of one second
     #  commits        0       2       4       each two seconds
-    clock = ManualClock()
     queue = WindowQueue(
         WindowSpecification(size=1, slide=1),
         LazyWindowBuffer,
@@ -226,8 +220,7 @@ def test_a_key_that_stands_back_since_its_window_is_not_complete_was_not_served(
     assert queue.statistics().windows.committed == 2
 
 
-def test_a_window_queue_forgets_what_it_asked_about_keys_that_never_came_in() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_window_queue_forgets_what_it_asked_about_keys_that_never_came_in(stream: Stream) -> None:
     scheduler = PacedScheduler(InPlaceScheduler(), interval_of)
     queue = WindowQueue(WindowSpecification(size=1, slide=1), LazyWindowBuffer, scheduler)
     stream.attach(queue)

@@ -18,7 +18,6 @@ from upstream.errors import (
     UpStreamError,
     ValueNotEncodableError,
     ValueTooLargeError,
-    WeightError,
 )
 
 from .batches import ColumnOf, object_array
@@ -151,7 +150,7 @@ NO_COLUMNS: list[object] = [
 
 @pytest.mark.parametrize("column", NO_COLUMNS, ids=lambda column: type(column).__name__)
 @pytest.mark.parametrize("keys", [["A", "B"], pa.array(["A", "B"])], ids=["list", "Arrow"])
-def test_what_is_no_column_is_refused_wherever_it_stands(keys: object, column: object) -> None:
+def test_an_object_that_is_not_a_column_is_refused(keys: object, column: object) -> None:
     assert_refused(ColumnTypeError, column, [1, 2], [1, 2])
     assert_refused(ColumnTypeError, keys, column, [1, 2])
     assert_refused(ColumnTypeError, keys, [1, 2], column)
@@ -213,23 +212,6 @@ def test_a_value_that_cannot_be_encoded_is_refused() -> None:
 def test_a_value_that_can_never_fit_the_pool_is_refused() -> None:
     values = [b"x", b"y" * 49, b"z"]
     assert_refused(ValueTooLargeError, ["D", "A", "E"], values, None, has_pool=True)
-
-
-@pytest.mark.parametrize("make", [list, np.array, pa.array])
-def test_a_key_whose_weight_is_negative_is_refused(make: ColumnOf) -> None:
-    def weight(key: Key) -> float:
-        return -1.0 if key == "D" else 1.0
-
-    queues = [
-        UpdateQueue(StalenessIndexScheduler(weight=weight), clock=ManualClock()) for _ in range(2)
-    ]
-    systems = [System(ManualClock(), queue.stream, [queue]) for queue in queues]
-    for queue in queues:
-        queue.enqueue_many(["A", "B"], [1, 2], [1, 1])
-    with pytest.raises(WeightError):
-        queues[0].enqueue_many(make(["B", "C", "D", "E"]), [3, 4, 5, 6], [2, 2, 2, 2])
-    assert systems[0].state() == systems[1].state()
-    assert queues[0].dequeue_many(9) == queues[1].dequeue_many(9)
 
 
 def test_keys_that_no_row_has_are_neither_known_nor_asked_for_their_weight() -> None:

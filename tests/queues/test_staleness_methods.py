@@ -8,8 +8,7 @@ from upstream import ClosedError, InPlaceScheduler, ManualClock, ParameterError,
 from upstream.staleness import KeyStaleness
 
 
-def test_the_table_of_staleness_is_of_the_keys_that_arrived_at_the_queue() -> None:
-    stream = Stream(clock=ManualClock())
+def test_the_table_of_staleness_is_of_the_keys_that_arrived_at_the_queue(stream: Stream) -> None:
     stream.enqueue("before", 0)
     queue = UpdateQueue(InPlaceScheduler())
     stream.attach(queue)

@@ -134,7 +134,7 @@ def test_staleness_by_key_is_of_the_queue_or_the_application(make: Make) -> None
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_without_a_clock_a_queue_runs_by_the_systems(policy: str) -> None:
+def test_without_a_clock_a_queue_uses_the_system_clock(policy: str) -> None:
     before = SystemClock().now()
     queue = make_queue(policy)
     queue.enqueue("IBM", 24.0)
@@ -149,9 +149,8 @@ def test_without_a_clock_a_queue_runs_by_the_systems(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_late_delivery_of_the_older_of_two_changes_nothing_for_the_application(
-    policy: str,
+    policy: str, clock: ManualClock
 ) -> None:
-    clock = ManualClock()
     queue = make_queue(policy, clock=clock)
     updates: list[Update] = []
     for number in range(2):
@@ -166,7 +165,7 @@ def test_a_late_delivery_of_the_older_of_two_changes_nothing_for_the_application
     assert queue.application_staleness("IBM") * 8.0 == pytest.approx(2.0)
 
 
-def test_what_a_closed_queue_refuses_covers_all_that_an_application_can_call() -> None:
+def test_every_public_method_is_tested_on_a_closed_queue() -> None:
     readable = {
         *{"close", "statistics", "is_attached", "is_closed", "processing_cost", "stream"},
         *{"clock_steps_back", "key_count", "mean_staleness"},

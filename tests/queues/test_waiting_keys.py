@@ -35,7 +35,7 @@ def test_keys_wait_in_the_order_of_the_scheduler() -> None:
     assert not waiting_in(queue).is_full
 
 
-def test_what_finds_no_room_is_counted() -> None:
+def test_updates_without_room_are_counted_as_rejected() -> None:
     queue, stream = make(1, "AB")
     first, second = (queue._places.find(cell) for cell in stream._feed.keys)
     assert first is not None
@@ -51,7 +51,7 @@ def test_what_finds_no_room_is_counted() -> None:
 
 
 @pytest.mark.parametrize("deletions", [False, True], ids=["values", "deletions"])
-def test_what_is_taken_over_expires_by_its_own_age(deletions: bool) -> None:
+def test_an_update_from_a_snapshot_expires_by_its_own_age(deletions: bool) -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     stream.attach(UpdateQueue(InPlaceScheduler()))

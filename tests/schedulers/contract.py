@@ -7,7 +7,6 @@ which of the waiting keys may be served next; everything else is the same for al
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import ClassVar
@@ -30,14 +29,15 @@ SHORT_RUNS = settings(stateful_step_count=30)
 """Many short lives of a scheduler find more than few long ones."""
 
 
-class SchedulerContract(ABC):
+class SchedulerContract:
     """Rules that hold whatever the order in which keys of one rate are served."""
 
     name: ClassVar[str]
     needs_arrival_order: ClassVar[bool] = False
+    policy: ClassVar[type[Scheduler]]
 
-    @abstractmethod
-    def make(self) -> Scheduler: ...
+    def make(self) -> Scheduler:
+        return self.policy()
 
     @pytest.fixture
     def feed(self) -> Feed:
@@ -48,7 +48,7 @@ class SchedulerContract(ABC):
     def line(self, feed: Feed) -> Line:
         return feed.attach(self.make(), cost=1.0)
 
-    def test_it_goes_by_its_public_name(self) -> None:
+    def test_it_has_its_public_name(self) -> None:
         assert self.make().name == self.name
         assert self.make().needs_arrival_order is self.needs_arrival_order
 
@@ -79,9 +79,7 @@ class SchedulerContract(ABC):
             feed._check()
         assert served == list(KEYS)
 
-    def test_it_tells_since_when_the_longest_waiting_key_waits(
-        self, feed: Feed, line: Line
-    ) -> None:
+    def test_waiting_since_is_the_start_of_the_longest_wait(self, feed: Feed, line: Line) -> None:
         assert line.scheduler.waiting_since() is None
         feed.arrive(*"ABCA", seconds_each=1.0)
         assert line.scheduler.waiting_since() == 0.0
@@ -244,7 +242,7 @@ class SchedulerContract(ABC):
         feed.arrive(*"AB", seconds_each=1.0)
         assert line.drain() == ["A", "B"]
 
-    def test_it_serves_another_queue_after_the_first_let_it_go(
+    def test_it_can_serve_another_queue_after_the_first_has_unbound_it(
         self, feed: Feed, line: Line
     ) -> None:
         scheduler = line.scheduler
@@ -263,7 +261,7 @@ class SchedulerContract(ABC):
         assert sorted(other.drain()) == ["X", "Y"]
         other_feed._check()
 
-    def test_a_line_that_attaches_late_hears_of_what_arrives_from_then_on(
+    def test_a_line_that_is_attached_later_gets_the_arrivals_from_then_on(
         self, feed: Feed, line: Line
     ) -> None:
         feed.arrive(*"ABC", seconds_each=1.0)
@@ -306,7 +304,7 @@ class Waiting:
 
 @dataclass
 class Model:
-    """What waits in one line, in any order; a policy says who may be next."""
+    """The waiting keys of one line, in any order; a policy says which key may be next."""
 
     line: Line
     waiting: list[Waiting] = field(default_factory=list)
@@ -343,7 +341,7 @@ class Model:
     # What policies may see differently.
 
     def may_be_served(self, now: float) -> list[Waiting]:
-        """Return what is not held back when somebody asks at `now` who is next."""
+        """Return the keys that are not held back when the next key is read at `now`."""
         return self.waiting
 
     def is_barred(self, one: Waiting) -> bool:
@@ -376,6 +374,8 @@ class Model:
 class SchedulerMachine(RuleBasedStateMachine):
     """Two lines of one feed, each against a plain list."""
 
+    policy: ClassVar[type[Scheduler]]
+    model: ClassVar[type[Model]]
     rates: ClassVar[Rates | None] = None
     cost: ClassVar[float | None] = 0.5
     has_order: ClassVar[bool] = True
@@ -389,14 +389,11 @@ class SchedulerMachine(RuleBasedStateMachine):
             self.attach(from_oldest=False)
 
     def make(self) -> Scheduler:
-        raise NotImplementedError
-
-    def model_of(self, line: Line) -> Model:
-        raise NotImplementedError
+        return self.policy()
 
     def attach(self, *, from_oldest: bool) -> None:
         line = self.feed.attach(self.make(), cost=self.cost, from_oldest=from_oldest)
-        model = self.model_of(line)
+        model = self.model(line)
         self.models.append(model)
         if from_oldest:
             for cell in self.feed.order:
@@ -415,7 +412,7 @@ class SchedulerMachine(RuleBasedStateMachine):
             self.feed.arrive(key)
 
     @rule(which=st.integers(0, 3))
-    def somebody_looks_who_is_next(self, which: int) -> None:
+    def the_next_key_is_read(self, which: int) -> None:
         model = self.models[which % len(self.models)]
         key = model.line.peek()
         assert (key is None) == (not model.may_be_served(self.feed.now))
@@ -483,7 +480,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
 
 class InPlaceModel(Model):
-    """Who waited longest is next; of those that waited as long, who took the place first."""
+    """The key that has waited longest is next; among equal waits, the one that began first."""
 
     def order(self) -> list[Waiting]:
         return sorted(self.waiting, key=lambda one: (one.since, one.turn))

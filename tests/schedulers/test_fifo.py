@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from upstream.keys import ArrivalOrder, KeyCell
-from upstream.schedulers import FifoScheduler, Scheduler, Surroundings
+from upstream.schedulers import FifoScheduler, Surroundings
 from upstream.statistics import EstimatedRates, ProcessingCost
 
 from .contract import SHORT_RUNS, Model, SchedulerContract, SchedulerMachine, Waiting
@@ -17,9 +17,7 @@ from .feed import Feed, Line, no_place
 class TestFifoScheduler(SchedulerContract):
     name = "fifo"
     needs_arrival_order = True
-
-    def make(self) -> Scheduler:
-        return FifoScheduler()
+    policy = FifoScheduler
 
     def test_a_newer_update_moves_its_key_to_the_tail(self, feed: Feed, line: Line) -> None:
         feed.arrive("A", "B", "A", "C", "B", "A", seconds_each=1.0)
@@ -74,7 +72,7 @@ class TestFifoScheduler(SchedulerContract):
         feed.arrive("E")
         assert line.drain() == ["E"]
 
-    def test_a_line_that_lets_go_leaves_the_order_to_the_others(self) -> None:
+    def test_a_line_that_is_detached_leaves_the_order_to_the_others(self) -> None:
         feed = Feed()
         going, staying = feed.attach(FifoScheduler()), feed.attach(FifoScheduler())
         feed.arrive(*"AB", seconds_each=1.0)
@@ -83,7 +81,7 @@ class TestFifoScheduler(SchedulerContract):
         assert staying.drain() == ["B", "A"]
         feed._check()
 
-    def test_a_line_that_lets_go_leaves_no_marker_behind(self, feed: Feed, line: Line) -> None:
+    def test_a_line_that_is_detached_leaves_no_marker_behind(self, feed: Feed, line: Line) -> None:
         feed.arrive(*"AB", seconds_each=1.0)
         for _ in range(2):
             feed.detach(line)
@@ -133,11 +131,8 @@ class FifoModel(Model):
 class FifoMachine(SchedulerMachine):
     """FIFO lines that come and go, each against a list that is sorted by last arrival."""
 
-    def make(self) -> Scheduler:
-        return FifoScheduler()
-
-    def model_of(self, line: Line) -> Model:
-        return FifoModel(line)
+    policy = FifoScheduler
+    model = FifoModel
 
     @precondition(lambda self: len(self.models) < 4)
     @rule(from_oldest=st.booleans())

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from upstream.schedulers import InPlaceScheduler, Scheduler
+from upstream.schedulers import InPlaceScheduler
 
-from .contract import SHORT_RUNS, InPlaceModel, Model, SchedulerContract, SchedulerMachine
+from .contract import SHORT_RUNS, InPlaceModel, SchedulerContract, SchedulerMachine
 from .feed import Feed, Line
 
 
 class TestInPlaceScheduler(SchedulerContract):
     name = "in-place"
-
-    def make(self) -> Scheduler:
-        return InPlaceScheduler()
+    policy = InPlaceScheduler
 
     def test_a_newer_update_keeps_the_place_of_the_older_one(self, feed: Feed, line: Line) -> None:
         feed.arrive("VOD", "BP", "VOD", seconds_each=1.0)
@@ -34,11 +32,8 @@ class TestInPlaceScheduler(SchedulerContract):
 class InPlaceMachine(SchedulerMachine):
     """IN-PLACE against a list that is sorted by wait."""
 
-    def make(self) -> Scheduler:
-        return InPlaceScheduler()
-
-    def model_of(self, line: Line) -> Model:
-        return InPlaceModel(line)
+    policy = InPlaceScheduler
+    model = InPlaceModel
 
 
 TestInPlace = InPlaceMachine.TestCase

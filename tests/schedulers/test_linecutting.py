@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.schedulers import LinecuttingScheduler, Scheduler
+from upstream.schedulers import LinecuttingScheduler
 from upstream.statistics import GivenRates
 from upstream.updates import Key
 
@@ -16,9 +16,7 @@ HEAD, TAIL = True, False
 
 class TestLinecuttingScheduler(SchedulerContract):
     name = "linecutting"
-
-    def make(self) -> Scheduler:
-        return LinecuttingScheduler()
+    policy = LinecuttingScheduler
 
     def test_a_newer_update_keeps_the_place_of_the_older_one(self, feed: Feed, line: Line) -> None:
         feed.arrive("A", "B", "A", seconds_each=1.0)
@@ -140,12 +138,8 @@ class LinecuttingMachine(SchedulerMachine):
 
     rates = RATES
     cost = COST
-
-    def make(self) -> Scheduler:
-        return LinecuttingScheduler()
-
-    def model_of(self, line: Line) -> Model:
-        return LinecuttingModel(line)
+    policy = LinecuttingScheduler
+    model = LinecuttingModel
 
 
 TestLinecutting = LinecuttingMachine.TestCase

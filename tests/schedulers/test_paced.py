@@ -51,6 +51,16 @@ def serve(line: Line) -> Served:
     return served
 
 
+@pytest.fixture
+def feed() -> Feed:
+    return Feed()
+
+
+@pytest.fixture
+def line(feed: Feed) -> Line:
+    return paced(feed)
+
+
 class TestUnlimited(SchedulerContract):
     """Without limits it is the inner scheduler."""
 
@@ -74,12 +84,10 @@ class TestUnlimitedLinecutting(SchedulerContract):
         return PacedScheduler(LinecuttingScheduler(), unlimited)
 
 
-def test_a_key_is_served_again_when_its_interval_is_over() -> None:
+def test_a_key_is_served_again_when_its_interval_is_over(feed: Feed, line: Line) -> None:
     #  time     0    1    2    3
     #  arrives  C    C
     #  served   C         C
-    feed = Feed()
-    line = paced(feed)
     feed.arrive("C")
     assert line.serve_key() == "C"
     feed.now = 1.0
@@ -98,9 +106,7 @@ def test_a_key_is_served_again_when_its_interval_is_over() -> None:
     assert pace_of(line).next_due() == 4.0, "the interval counts from the last service"
 
 
-def test_a_key_that_arrives_after_its_interval_does_not_wait_for_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_arrives_after_its_interval_does_not_wait_for_it(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.serve()
     feed.now = 2.0
@@ -109,9 +115,7 @@ def test_a_key_that_arrives_after_its_interval_does_not_wait_for_it() -> None:
     assert line.serve_key() == "C"
 
 
-def test_a_key_that_was_held_back_has_waited_since_its_arrival() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_was_held_back_has_waited_since_its_arrival(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.serve()
     feed.now = 1.0
@@ -136,9 +140,9 @@ def test_keys_that_become_due_together_are_served_by_their_waits() -> None:
     feed._check()
 
 
-def test_a_barred_key_is_never_served_and_nobody_waits_for_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_barred_key_is_never_served_and_does_not_count_as_waiting_longest(
+    feed: Feed, line: Line
+) -> None:
     feed.arrive(*"FAF", seconds_each=1.0)
     assert line.drain() == ["A"]
     scheduler = pace_of(line)
@@ -156,18 +160,14 @@ def test_a_barred_key_is_never_served_and_nobody_waits_for_it() -> None:
     feed._check()
 
 
-def test_no_other_key_is_barred() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_no_other_key_is_barred(feed: Feed, line: Line) -> None:
     feed.arrive(*"AC")
     line.drain()
     feed.arrive(*"AC")
     assert [line.scheduler.bars(line.place_of(key)) for key in "AC"] == [False, False]
 
 
-def test_looking_at_a_key_is_not_serving_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_looking_at_a_key_is_not_serving_it(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     assert line.peek() == "C"
     line.expire("C")
@@ -175,9 +175,7 @@ def test_looking_at_a_key_is_not_serving_it() -> None:
     assert line.serve_key() == "C"
 
 
-def test_a_key_that_stands_back_was_not_served() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_stands_back_was_not_served(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     place = line.scheduler.take(feed.now)
     assert place is not None
@@ -188,9 +186,7 @@ def test_a_key_that_stands_back_was_not_served() -> None:
     assert line.serve_key() is None, "now it was"
 
 
-def test_a_key_that_is_served_after_a_look_is_held_back_as_well() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_is_served_after_a_look_is_held_back_as_well(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     place = line.scheduler.next(feed.now)
     assert place is not None
@@ -201,9 +197,7 @@ def test_a_key_that_is_served_after_a_look_is_held_back_as_well() -> None:
     assert pace_of(line).next_due() == 2.0
 
 
-def test_a_key_that_was_given_back_was_served() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_key_that_was_given_back_was_served(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.give_back(serve(line))
     feed._check()
@@ -225,9 +219,7 @@ def test_keys_given_back_are_held_in_the_order_of_their_waits() -> None:
     assert line.drain() == ["A", "B", "C"]
 
 
-def test_the_longest_waiting_key_may_be_held_or_not() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_the_longest_waiting_key_may_be_held_or_not(feed: Feed, line: Line) -> None:
     feed.arrive("C")
     line.serve()
     feed.arrive("A", "C", seconds_each=1.0)
@@ -239,9 +231,7 @@ def test_the_longest_waiting_key_may_be_held_or_not() -> None:
     assert line.scheduler.waiting_since() == 1.0
 
 
-def test_a_forgotten_key_comes_back_as_one_that_was_never_served() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_a_forgotten_key_comes_back_as_one_that_was_never_served(feed: Feed, line: Line) -> None:
     feed.arrive("C", "E")
     line.drain()
     feed.arrive("C", "E")
@@ -256,9 +246,9 @@ def test_a_forgotten_key_comes_back_as_one_that_was_never_served() -> None:
     assert pace_of(line).next_due() == 2.0
 
 
-def test_the_number_of_a_forgotten_key_says_nothing_about_the_next_that_has_it() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_the_number_of_a_forgotten_key_says_nothing_about_the_next_that_has_it(
+    feed: Feed, line: Line
+) -> None:
     feed.arrive("F")
     feed.forget("F")
     feed.arrive("A")
@@ -315,7 +305,7 @@ def test_the_inner_scheduler_is_one_that_can_be_held_back_from(inner: object) ->
     assert raised.value.name == "inner"
 
 
-def test_the_intervals_are_told_by_a_function() -> None:
+def test_the_intervals_must_be_a_function() -> None:
     with pytest.raises(ParameterError) as raised:
         PacedScheduler(InPlaceScheduler(), INTERVALS)  # type: ignore[arg-type]
     assert raised.value.name == "interval_of"
@@ -332,7 +322,7 @@ def test_an_inner_scheduler_that_serves_a_queue_cannot_serve_another() -> None:
     assert not scheduler.is_bound
 
 
-def test_the_inner_scheduler_hears_of_keys() -> None:
+def test_the_inner_scheduler_is_told_of_new_keys() -> None:
     scheduler = PacedScheduler(StalenessIndexScheduler(weight=lambda _: -1.0), unlimited)
     with pytest.raises(WeightError):
         scheduler.terms_for("IBM")
@@ -346,9 +336,7 @@ def test_the_inner_scheduler_hears_of_keys() -> None:
     assert not inner.is_bound
 
 
-def test_another_queue_knows_nothing_of_services_to_the_first() -> None:
-    feed = Feed()
-    line = paced(feed)
+def test_another_queue_knows_nothing_of_services_to_the_first(feed: Feed, line: Line) -> None:
     feed.arrive("C", "F")
     line.drain()
     feed.arrive("C")
@@ -362,7 +350,7 @@ def test_another_queue_knows_nothing_of_services_to_the_first() -> None:
 
 
 @pytest.mark.parametrize("is_forgotten", [False, True])
-def test_what_is_left_of_keys_that_are_held_no_more_is_bounded(is_forgotten: bool) -> None:
+def test_the_entries_of_keys_that_are_no_longer_held_are_bounded(is_forgotten: bool) -> None:
     feed = Feed()
     line = paced(feed, lambda _: 1e6)
     feed.arrive(*"ABC", seconds_each=1.0)
@@ -383,7 +371,7 @@ def test_what_is_left_of_keys_that_are_held_no_more_is_bounded(is_forgotten: boo
     assert pace_of(line).next_due() == 1e6 + 3.0
 
 
-def test_what_is_left_is_bounded_as_well_when_keys_are_released() -> None:
+def test_invalid_entries_are_bounded_when_keys_become_due() -> None:
     feed = Feed()
     near = [f"near {number}" for number in range(20)]
     line = paced(feed, lambda key: 1.0 if key in near else 1e6)

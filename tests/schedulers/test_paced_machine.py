@@ -20,7 +20,7 @@ from .test_paced import INTERVALS, pace_of, unlimited
 
 
 class PacedModel(Model):
-    """A list of what waits, of which some is held back until somebody asks when it is due."""
+    """A list of waiting keys. Some are held back until the next key is read after they are due."""
 
     is_in_place = True
 
@@ -73,13 +73,11 @@ class PacedIndexModel(PacedModel):
 class PacedMachine(SchedulerMachine):
     """Limits of several lengths, none, and one that bars its key."""
 
+    model = PacedModel
     has_order = False
 
     def make(self) -> Scheduler:
         return PacedScheduler(InPlaceScheduler(), INTERVALS.__getitem__)
-
-    def model_of(self, line: Line) -> Model:
-        return PacedModel(line)
 
     @invariant()
     def what_is_held_is_known(self) -> None:
@@ -95,21 +93,19 @@ class PacedMachine(SchedulerMachine):
 class PacedIndexMachine(PacedMachine):
     """The same, served by the staleness index, with estimated rates."""
 
+    model = PacedIndexModel
+
     def make(self) -> Scheduler:
         return PacedScheduler(StalenessIndexScheduler(), INTERVALS.__getitem__)
-
-    def model_of(self, line: Line) -> Model:
-        return PacedIndexModel(line)
 
 
 class UnlimitedMachine(SchedulerMachine):
     """Without limits it serves as the inner scheduler does, and in its order."""
 
+    model = InPlaceModel
+
     def make(self) -> Scheduler:
         return PacedScheduler(InPlaceScheduler(), unlimited)
-
-    def model_of(self, line: Line) -> Model:
-        return InPlaceModel(line)
 
 
 TestPaced = PacedMachine.TestCase

@@ -14,7 +14,6 @@ from upstream.statistics import Rates
 
 from .contract import KEYS, SHORT_RUNS, InPlaceModel, Model, SchedulerMachine
 from .exact_index import Parameters, bounds
-from .feed import Line
 
 # With equal rates the policy is IN-PLACE.
 
@@ -22,11 +21,8 @@ from .feed import Line
 class EqualRatesMachine(SchedulerMachine):
     """Keys of one rate, which is given, are served in place and nothing else."""
 
-    def make(self) -> Scheduler:
-        return StalenessIndexScheduler()
-
-    def model_of(self, line: Line) -> Model:
-        return InPlaceModel(line)
+    policy = StalenessIndexScheduler
+    model = InPlaceModel
 
 
 class OneKnownRateMachine(EqualRatesMachine):
@@ -38,19 +34,6 @@ class UnknownRatesMachine(EqualRatesMachine):
     cost = None
 
 
-class NoPatienceMachine(EqualRatesMachine):
-    """Where every key has waited too long the longest waiting is next, whatever its index."""
-
-    rates: ClassVar[Rates | None] = {"A": 0.1, "B": 1.0, "C": 10.0}
-    has_order = False
-
-    def make(self) -> Scheduler:
-        return StalenessIndexScheduler(longest_wait=0.0, weight={"D": 7.0}, cost={"E": 9.0})
-
-    def model_of(self, line: Line) -> Model:
-        return LongestWaitModel(line)
-
-
 class LongestWaitModel(InPlaceModel):
     """Any of the keys that have waited longest may be next."""
 
@@ -58,6 +41,17 @@ class LongestWaitModel(InPlaceModel):
         served = self.find(key)
         assert served is not None
         assert served.since == self.order()[0].since
+
+
+class NoPatienceMachine(EqualRatesMachine):
+    """Where every key has waited too long the longest waiting is next, whatever its index."""
+
+    model = LongestWaitModel
+    rates: ClassVar[Rates | None] = {"A": 0.1, "B": 1.0, "C": 10.0}
+    has_order = False
+
+    def make(self) -> Scheduler:
+        return StalenessIndexScheduler(longest_wait=0.0, weight={"D": 7.0}, cost={"E": 9.0})
 
 
 # With rates, weights and costs that differ the largest index is served.
@@ -105,6 +99,7 @@ class ImpatientIndexModel(IndexModel):
 class IndexMachine(SchedulerMachine):
     """Keys of several rates, weights and costs, one without a weight and one without a rate."""
 
+    model = IndexModel
     rates: ClassVar[Rates | None] = {
         key: one.rate for key, one in PARAMETERS.items() if one.rate is not None
     }
@@ -117,12 +112,11 @@ class IndexMachine(SchedulerMachine):
             cost=lambda key: PARAMETERS[str(key)].cost,
         )
 
-    def model_of(self, line: Line) -> Model:
-        return IndexModel(line)
-
 
 class ImpatientIndexMachine(IndexMachine):
     """The same with a bound on how long a key waits."""
+
+    model = ImpatientIndexModel
 
     def make(self) -> Scheduler:
         return StalenessIndexScheduler(
@@ -130,9 +124,6 @@ class ImpatientIndexMachine(IndexMachine):
             weight=lambda key: PARAMETERS[str(key)].weight,
             cost={key: one.cost for key, one in PARAMETERS.items()},
         )
-
-    def model_of(self, line: Line) -> Model:
-        return ImpatientIndexModel(line)
 
 
 TestEqualRates = OneKnownRateMachine.TestCase

@@ -30,7 +30,7 @@ def test_a_mean_that_rises_to_the_bound_lacks_a_tenth_of_it_at_most_when_it_is_w
     assert 0.9 < times < 1.0
 
 
-def test_what_is_observed_is_the_time_since_the_first_arrivals() -> None:
+def test_observed_seconds_is_the_mean_time_since_the_first_arrivals() -> None:
     clock = ManualClock()
     queue = UpdateQueue(InPlaceScheduler(), clock=clock)
     assert observed_seconds(queue.key_staleness()) == 0.0

@@ -46,7 +46,7 @@ def test_a_row_has_the_means_of_its_key_and_how_long_it_waits_and_is_stale(
     ]
 
 
-def test_a_key_of_which_nothing_is_known_yet_is_not_stale() -> None:
+def test_a_key_is_not_stale_when_it_arrives() -> None:
     sums, rates = StalenessSums(), GivenRates({})
     place = Place(KeyCell("IBM", 0, time=3.0, arrival=3.0), NOBODY)
     rates.begin(place.cell, rates.given(place.cell.key))

@@ -22,7 +22,7 @@ from upstream.staleness.per_key import one_per_key, same_for_all
         iter([1, 2.5]),
     ],
 )
-def test_whatever_holds_numbers_is_read(rates: object) -> None:
+def test_any_container_of_numbers_is_read(rates: object) -> None:
     column = one_per_key("rates", rates, RateError, rates=rates)
     assert column.tolist() == [1.0, 2.5]
     assert column.dtype == np.float64
@@ -46,13 +46,13 @@ def test_the_error_names_the_key_of_the_wrong_number(bad: float) -> None:
 @pytest.mark.parametrize(
     "bad", ["12", 3.0, None, ["1", "2"], [1j], [[1.0], [1.0, 2.0]], [10**400], [None], ["x", None]]
 )
-def test_what_is_not_a_row_of_numbers_is_refused(bad: object) -> None:
+def test_a_row_must_have_numbers(bad: object) -> None:
     with pytest.raises(RateError):
         one_per_key("rates", bad, RateError, rates=bad)
 
 
 @pytest.mark.parametrize("bad", [np.array(1.0), np.ones((2, 2)), [[1.0, 2.0], [1.0, 2.0]]])
-def test_what_is_not_one_row_is_refused(bad: object) -> None:
+def test_a_row_must_have_one_dimension(bad: object) -> None:
     with pytest.raises(ParameterError):
         one_per_key("rates", bad, RateError, rates=bad)
 

@@ -10,22 +10,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from upstream.clock import ManualClock
-from upstream.keys import KeyCell, Place
+from upstream.keys import NOBODY, KeyCell, Place
 from upstream.queues import UpdateQueue
 from upstream.schedulers import InPlaceScheduler
 from upstream.staleness import StalenessSums
 from upstream.updates import Key, Update
 
 
-class Owner:
-    """Owns the place of a key whose waits are told by hand."""
-
-    def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        raise AssertionError("no update arrives by itself in these tests")
-
-
 def make_place(key: str = "IBM", *, index: int = 0) -> Place:
-    return Place(KeyCell(key, index, time=0.0, arrival=0.0), Owner())
+    return Place(KeyCell(key, index, time=0.0, arrival=0.0), NOBODY)
 
 
 @dataclass
@@ -91,11 +84,15 @@ def sums() -> StalenessSums:
     return StalenessSums()
 
 
-def test_staleness_grows_while_the_first_update_waits(sums: StalenessSums) -> None:
+@pytest.fixture
+def place() -> Place:
+    return make_place()
+
+
+def test_staleness_grows_while_the_first_update_waits(sums: StalenessSums, place: Place) -> None:
     #  time     0    2         6       8
     #  waits         |---------|
     #  queue    0    0 ....... 4       0      area 8 in 6 seconds
-    place = make_place()
     sums.begin(place, 1, 2.0)
     place.waiting_since = place.stale_since = 2.0
     assert sums.queue_mean(place, 2.0) == 0.0
@@ -107,12 +104,11 @@ def test_staleness_grows_while_the_first_update_waits(sums: StalenessSums) -> No
     assert sums.queue_mean(place, 8.0) == pytest.approx(8 / 6)
 
 
-def test_the_application_is_stale_until_the_delivery(sums: StalenessSums) -> None:
+def test_the_application_is_stale_until_the_delivery(sums: StalenessSums, place: Place) -> None:
     #  time         0        2     3            6
     #  arrives      1        2
     #  delivered                   1            2
     #  staleness    0 ............ 3|1 ........ 4|0     area 4.5 + 7.5
-    place = make_place()
     sums.begin(place, 1, 0.0)
     sums.accepted(place, 1, 0.0)
     sums.accepted(place, 2, 2.0)
@@ -127,9 +123,8 @@ def test_the_application_is_stale_until_the_delivery(sums: StalenessSums) -> Non
 
 
 def test_a_delivery_that_leaves_nothing_newer_makes_the_application_fresh(
-    sums: StalenessSums,
+    sums: StalenessSums, place: Place
 ) -> None:
-    place = make_place()
     sums.begin(place, 1, 0.0)
     for version in range(1, 5):
         sums.accepted(place, version, float(version - 1))
@@ -140,8 +135,7 @@ def test_a_delivery_that_leaves_nothing_newer_makes_the_application_fresh(
     assert sums.application_mean(place, 102.0) == pytest.approx((50.0 + 2.0) / 102.0)
 
 
-def test_a_delivery_passes_over_all_older_updates(sums: StalenessSums) -> None:
-    place = make_place()
+def test_a_delivery_passes_over_all_older_updates(sums: StalenessSums, place: Place) -> None:
     sums.begin(place, 1, 0.0)
     for version, arrival in ((1, 0.0), (2, 1.0), (3, 2.0), (4, 5.0), (6, 7.0)):
         sums.accepted(place, version, arrival)
@@ -153,8 +147,7 @@ def test_a_delivery_passes_over_all_older_updates(sums: StalenessSums) -> None:
     assert place.stale_since is None
 
 
-def test_a_delivery_when_nothing_is_stale_adds_nothing(sums: StalenessSums) -> None:
-    place = make_place()
+def test_a_delivery_when_nothing_is_stale_adds_nothing(sums: StalenessSums, place: Place) -> None:
     sums.begin(place, 1, 0.0)
     sums.delivered(place, 1, 5.0)
     assert sums.application_mean(place, 10.0) == 0.0
@@ -180,10 +173,9 @@ def test_a_wait_that_goes_on_after_a_gap_counts_from_its_arrival(sums: Staleness
 
 @pytest.mark.parametrize(("since", "area"), [(3.0, 7.5), (1.0, 13.5), (0.0, 16.5)])
 def test_a_wait_that_moves_makes_staleness_fall_or_rise(
-    sums: StalenessSums, since: float, area: float
+    sums: StalenessSums, since: float, area: float, place: Place
 ) -> None:
     """Counted from 1 until 4, and from `since` until 7."""
-    place = make_place()
     sums.begin(place, 1, 1.0)
     place.waiting_since = 1.0
     sums.wait_moves(place, since, 4.0)
@@ -259,8 +251,7 @@ def test_a_key_that_is_forgotten_keeps_its_averages_and_leaves_its_row(
     assert sums.retired == 2, "a key that never arrived counts"
 
 
-def test_rounding_never_makes_staleness_negative(sums: StalenessSums) -> None:
-    place = make_place()
+def test_rounding_never_makes_staleness_negative(sums: StalenessSums, place: Place) -> None:
     sums.begin(place, 1, 1e9)
     place.waiting_since = 1e9
     sums.wait_ends(place, 1e9 + 0.1)

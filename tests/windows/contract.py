@@ -140,6 +140,14 @@ class Script:
             self.commit()
             self.take()
 
+    def serve_rest(self) -> None:
+        """Let everything leave, and compare each window with a plain list."""
+        self.serve()
+        self.buffer.windows.close_until(1e9)
+        self.serve()
+        for index, times in self.windows:
+            assert times == self.held_by(index)
+
     def play(self, begin: float, steps: list[Step]) -> Iterator[tuple[float, int]]:
         """Play a random script; yield each arrival."""
         time = begin
@@ -164,45 +172,6 @@ class Script:
         assert counts.opened == fates + buffer.held_windows
         tuples = counts.used + counts.dropped + counts.outside + counts.late + counts.refused
         assert counts.arrived == tuples + buffer.held_tuples
-
-
-def check_that_what_leaves_is_whole(
-    kind: type[WindowBuffer], specification: WindowSpecification, begin: float, steps: list[Step]
-) -> None:
-    """Hold every window that leaves against a plain list, in a random script."""
-    script = Script(kind, specification)
-    for _ in script.play(begin, steps):
-        pass
-    script.serve()
-    script.buffer.windows.close_until(1e9)
-    script.serve()
-    for index, times in script.windows:
-        assert times == script.held_by(index)
-    indices = [index for index, _ in script.windows]
-    assert indices == sorted(set(indices)), "an older window after a newer one"
-    assert script.counts.committed == len(script.windows)
-    assert script.buffer.held_windows == script.buffer.held_tuples == 0
-
-
-def check_that_no_window_has_a_hole(
-    kind: type[WindowBuffer],
-    specification: WindowSpecification,
-    begin: float,
-    steps: list[Step],
-    full_at: set[float],
-) -> None:
-    """Refuse tuples at random, and find them missing in no window that leaves."""
-    script = Script(kind, specification, full_at=full_at)
-    refused = {
-        time for time, triggers in script.play(begin, steps) if triggers > 0 and triggers & REFUSED
-    }
-    script.serve()
-    script.buffer.windows.close_until(1e9)
-    script.serve()
-    for index, times in script.windows:
-        assert times == script.held_by(index)
-        start, end = specification.start(index), specification.end(index)
-        assert not any(start <= time < end for time in refused)
 
 
 class WindowBufferContract:
@@ -314,7 +283,7 @@ class WindowBufferContract:
         script.take()
         assert script.windows == [(first, [first, first + 1, first + 2])]
 
-    def test_what_waits_can_be_looked_at(self) -> None:
+    def test_the_waiting_tuples_can_be_read(self) -> None:
         script = self.script(WindowSpecification(3, 3))
         assert script.buffer.waiting() == []
         script.feed(0, 1, 2, 3)

@@ -124,7 +124,7 @@ class TuplesContract(ABC):
         tuples.truncate(2)
         assert tuples.enqueued() == []
 
-    def test_what_is_dropped_or_truncated_leaves_the_committed_window_whole(
+    def test_dropping_and_truncating_leave_the_committed_window_whole(
         self, tuples: BufferedTuples
     ) -> None:
         append(tuples, 1, 2, 3, 4, 5)
@@ -174,14 +174,14 @@ class TuplesContract(ABC):
         tuples.commit(1, dropping=1)
         assert take_all(tuples) == some(2)
 
-    def test_discarding_empties_the_dequeue_buffer_only(self, tuples: BufferedTuples) -> None:
+    def test_drop_committed_empties_the_dequeue_buffer_only(self, tuples: BufferedTuples) -> None:
         append(tuples, 1, 2, 3)
         tuples.commit(2, dropping=1)
-        tuples.discard()
+        tuples.drop_committed()
         # nothing / 23
         assert counts(tuples) == (0, 2)
         assert tuples.enqueued() == some(2, 3)
-        tuples.discard()
+        tuples.drop_committed()
         assert tuples.enqueued() == some(2, 3)
 
     def test_clearing_empties_both_and_all_can_begin_again(self, tuples: BufferedTuples) -> None:

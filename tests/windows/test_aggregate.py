@@ -47,6 +47,11 @@ def contents() -> Aggregate:
 # Table 1, row by row
 
 
+@pytest.fixture
+def aggregate() -> Aggregate:
+    return contents()
+
+
 def test_a_number_above_zero_opens_a_window_from_the_tuple_to_that_number() -> None:
     # time    1---2---3---4
     # window  [           )
@@ -81,10 +86,9 @@ def test_a_tuple_beyond_the_end_completes_the_window_too() -> None:
     assert processed(contents(), at(1, 3, "a"), at(7.5)) == [(1, 3, ["a"])]
 
 
-def test_a_tuple_can_complete_one_window_and_open_the_next() -> None:
+def test_a_tuple_can_complete_one_window_and_open_the_next(aggregate: Aggregate) -> None:
     # time    0---1---2---3---4
     # windows [       )[      )
-    aggregate = contents()
     tuples = [at(time, time + 2 if time % 2 == 0 else INSIDE, time) for time in (0, 1, 2, 3, 4)]
     assert processed(aggregate, *tuples) == [(0, 2, [0, 1]), (2, 4, [2, 3])]
     assert aggregate.open_windows == 1
@@ -93,14 +97,12 @@ def test_a_tuple_can_complete_one_window_and_open_the_next() -> None:
 # What a WindowEnd says beyond Table 1
 
 
-def test_a_window_starts_where_its_mark_says() -> None:
-    aggregate = contents()
+def test_a_window_starts_where_its_mark_says(aggregate: Aggregate) -> None:
     assert processed(aggregate, at(1.5, WindowEnd(3, start=1)), at(3)) == [(1, 3, [1])]
     assert processed(aggregate, at(4.5, WindowEnd(6)), at(6)) == [(4.5, 6, [1])]
 
 
-def test_the_tuple_in_the_last_tick_completes_the_window_and_is_in_it() -> None:
-    aggregate = contents()
+def test_the_tuple_in_the_last_tick_completes_the_window_and_is_in_it(aggregate: Aggregate) -> None:
     mark = WindowEnd(4, start=1, last=3)
     tuples = at(1, mark, "a"), at(2, value="b"), at(3, value="c"), at(4, value="d")
     assert processed(aggregate, *tuples) == [(1, 4, ["a", "b", "c"])]
@@ -119,17 +121,15 @@ def test_a_tuple_after_the_last_tick_is_in_the_window_if_it_is_before_the_end() 
     assert processed(aggregate, at(1, mark, "a"), at(3.5, value="b")) == [(1, 4, ["a", "b"])]
 
 
-def test_a_last_tick_after_the_end_is_the_end() -> None:
-    aggregate = contents()
+def test_a_last_tick_after_the_end_is_the_end(aggregate: Aggregate) -> None:
     assert processed(aggregate, at(1, WindowEnd(4, last=9)), at(3)) == []
     assert processed(aggregate, at(4)) == [(1, 4, [1, 1])]
 
 
-def test_ends_of_0_and_minus_1_open_windows_of_negative_times() -> None:
+def test_ends_of_0_and_minus_1_open_windows_of_negative_times(aggregate: Aggregate) -> None:
     # time   -3---2---1---0
     # first   [       )
     # second      [       )
-    aggregate = contents()
     tuples = (
         at(-3, WindowEnd(-1, start=-3), "a"),
         at(-2, WindowEnd(0, start=-2), "b"),
@@ -141,8 +141,7 @@ def test_ends_of_0_and_minus_1_open_windows_of_negative_times() -> None:
     assert processed(aggregate, *tuples[2:]) == [(-3, -1, ["a", "b"]), (-2, 0, ["b", "c"])]
 
 
-def test_one_tuple_opens_several_windows_the_earlier_ones_first() -> None:
-    aggregate = contents()
+def test_one_tuple_opens_several_windows_the_earlier_ones_first(aggregate: Aggregate) -> None:
     earlier = WindowEnd(3, start=0), WindowEnd(4, start=1)
     assert processed(aggregate, at(2, WindowEnd(5, start=2, earlier=earlier), "a")) == []
     assert aggregate.open_windows == aggregate.steps == 3
@@ -169,8 +168,7 @@ def test_a_window_that_does_not_hold_its_tuple_is_an_error(mark: float) -> None:
 # Windows that end without a tuple
 
 
-def test_close_completes_the_oldest_open_window_of_its_key() -> None:
-    aggregate = contents()
+def test_close_completes_the_oldest_open_window_of_its_key(aggregate: Aggregate) -> None:
     processed(aggregate, at(0, WindowEnd(3), "a"), at(1, WindowEnd(4), "b"))
     close = WindowEnding.of("IBM", CLOSE)
     assert processed(aggregate, close) == [(0, 3, ["a", "b"])]
@@ -178,7 +176,7 @@ def test_close_completes_the_oldest_open_window_of_its_key() -> None:
     assert aggregate.process(close) is None
 
 
-def test_abort_gives_up_the_oldest_open_window_of_its_key() -> None:
+def test_abort_ends_the_oldest_open_window_of_its_key_without_a_result() -> None:
     aggregate = contents()
     processed(aggregate, at(0, WindowEnd(3), "a"), at(1, WindowEnd(4), "b"))
     abort = WindowEnding.of("IBM", ABORT)
@@ -188,8 +186,7 @@ def test_abort_gives_up_the_oldest_open_window_of_its_key() -> None:
     assert aggregate.open_windows == 0
 
 
-def test_an_ending_is_about_its_own_key() -> None:
-    aggregate = contents()
+def test_an_ending_is_about_its_own_key(aggregate: Aggregate) -> None:
     processed(aggregate, at(0, 3, "a", "IBM"), at(0, 3, "b", "MSFT"))
     result = aggregate.process(WindowEnding.of("IBM", CLOSE))
     assert result == WindowResult("IBM", 0.0, 3.0, ["a"])
@@ -198,9 +195,8 @@ def test_an_ending_is_about_its_own_key() -> None:
     assert aggregate.open_windows == 1
 
 
-def test_a_bare_ending_is_about_the_key_of_the_last_tuple() -> None:
+def test_a_bare_ending_is_about_the_key_of_the_last_tuple(aggregate: Aggregate) -> None:
     bare = WindowTuple(None, CLOSE)
-    aggregate = contents()
     assert aggregate.process(bare) is None
     processed(aggregate, at(0, 3, "a", "IBM"), at(0, 3, "b", "MSFT"))
     for last in (at(1, INSIDE, "c", "IBM"), at(0, 3, "d", "IBM")):
@@ -212,8 +208,7 @@ def test_a_bare_ending_is_about_the_key_of_the_last_tuple() -> None:
     assert aggregate.process(bare) == WindowResult("MSFT", 0.0, 3.0, ["b", "f"])
 
 
-def test_the_number_of_a_mark_ends_a_window_as_well() -> None:
-    aggregate = contents()
+def test_the_number_of_a_mark_ends_a_window_as_well(aggregate: Aggregate) -> None:
     processed(aggregate, at(0, 3))
     assert processed(aggregate, WindowTuple(None, -2)) == [(0, 3, [1])]
 
@@ -241,8 +236,7 @@ def test_if_several_windows_end_at_once_the_following_tuples_emit_the_others() -
     assert processed(aggregate, at(9, value="e")) == [(7, 9, ["c", "d"])]
 
 
-def test_a_window_is_updated_by_the_tuples_of_its_time_only() -> None:
-    aggregate = contents()
+def test_a_window_is_updated_by_the_tuples_of_its_time_only(aggregate: Aggregate) -> None:
     processed(aggregate, at(2, 5, "a"), at(1, value="too early"), at(2, value="b"))
     processed(aggregate, at(3, WindowEnd(9), "c"), at(2.5, value="d"))
     assert processed(aggregate, at(5)) == [(2, 5, ["a", "b", "c", "d"])]
@@ -250,8 +244,7 @@ def test_a_window_is_updated_by_the_tuples_of_its_time_only() -> None:
     assert aggregate.steps == 6
 
 
-def test_times_in_results_are_floats() -> None:
-    aggregate = contents()
+def test_times_in_results_are_floats(aggregate: Aggregate) -> None:
     for mark in (3, WindowEnd(3), WindowEnd(3, start=0)):
         aggregate.process(at(0, mark))
         result = aggregate.process(at(3))
@@ -333,7 +326,7 @@ def test_a_function_of_the_users_is_computed_incrementally() -> None:
     assert aggregate.name == "Ordered"
 
 
-def test_of_picks_what_is_aggregated_once_for_each_tuple_that_is() -> None:
+def test_of_is_called_once_for_each_aggregated_tuple() -> None:
     asked = []
 
     def price(trade: dict[str, Decimal]) -> Decimal:
@@ -352,12 +345,12 @@ def test_of_picks_what_is_aggregated_once_for_each_tuple_that_is() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["average", None, 7])
-def test_what_is_no_function_is_an_error(wrong: str) -> None:
+def test_an_object_that_is_not_a_function_is_an_error(wrong: str) -> None:
     with pytest.raises(ParameterError, match="'variance'"):
         Aggregate(wrong)
 
 
-def test_of_is_something_to_call() -> None:
+def test_of_must_be_callable() -> None:
     with pytest.raises(ParameterError, match="of must be"):
         Aggregate("sum", of="price")  # type: ignore[arg-type]  # the mistake to be found
 
@@ -486,7 +479,7 @@ def kept_after(action: Callable[[], None], aggregate: Aggregate) -> int:
     return len(Watched.alive)
 
 
-def test_of_a_window_whose_key_stays_only_the_state_is_kept() -> None:
+def test_only_the_state_of_an_open_window_is_kept() -> None:
     aggregate = Aggregate("last")
     aggregate.process(at(0, 1000, Watched()))
     for time in range(1, 100):

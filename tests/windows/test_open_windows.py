@@ -50,7 +50,7 @@ def test_windows_that_no_tuple_is_in_are_never_opened() -> None:
     assert windows._counts.opened == 2
 
 
-def test_what_a_tuple_would_start_is_known_before_it_comes() -> None:
+def test_starts_returns_the_windows_that_a_tuple_would_start() -> None:
     windows = windows_of(3, 1)
     assert list(windows.starts(0.5)) == []
     assert list(windows.starts(1)) == [1]
@@ -61,7 +61,7 @@ def test_what_a_tuple_would_start_is_known_before_it_comes() -> None:
 
 @pytest.mark.parametrize("time", [math.nan, math.inf])
 @pytest.mark.parametrize("before", [(), (0, 1)], ids=["first", "later"])
-def test_a_time_that_is_none_changes_nothing(before: tuple[float, ...], time: float) -> None:
+def test_a_time_that_is_not_finite_changes_nothing(before: tuple[float, ...], time: float) -> None:
     windows = windows_of(3, 1)
     feed(windows, *before)
     held = (list(windows._open), windows.late_before, windows._counts.opened)
@@ -109,5 +109,5 @@ def test_a_key_is_noted_when_its_first_window_opens() -> None:
         buffer.windows.place = places[-1]
         for later in (0.0, 1.0, 2.0):
             buffer.arrive((key, 0, time + later))
-    assert len(ends) == 2
+    assert len(list(ends)) == 2
     assert ends.first() == (7.0, places[1])

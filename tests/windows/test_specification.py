@@ -125,7 +125,7 @@ def test_size_and_slide_are_multiples_of_the_tick(size: float, slide: float, nam
 
 
 @pytest.mark.parametrize(("size", "tick"), [(1e9, 1e-300), (0.03, 5e-324), (1.0, 2.0**-51)])
-def test_a_tick_that_nobody_could_count_is_none(size: float, tick: float) -> None:
+def test_a_tick_that_floats_cannot_count_is_refused(size: float, tick: float) -> None:
     with pytest.raises(ParameterError, match="multiple of the tick"):
         WindowSpecification(size, size, tick=tick)
 
@@ -139,7 +139,7 @@ def test_size_and_slide_are_of_comparable_magnitude() -> None:
         WindowSpecification(1e300, 1e-300)
 
 
-def test_a_time_whose_window_cannot_be_told_is_refused() -> None:
+def test_a_time_whose_window_cannot_be_computed_is_refused() -> None:
     windows = WindowSpecification(3, 1)
     assert windows.newest(1e15) == 10**15
     with pytest.raises(TimeOutOfRangeError, match="too far from zero") as caught:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from upstream import EagerWindowBuffer, LazyWindowBuffer, WindowSpecification
 from upstream.windows import WindowBuffer, WindowEnd, WindowMark
+from upstream.windows.key_transitions import REFUSED
 
-from .contract import Script
+from .contract import BEGINNINGS, FULL_AT, SPECIFICATIONS, STEPS, Script, Step
 
 BOTH = pytest.mark.parametrize("kind", [LazyWindowBuffer, EagerWindowBuffer])
 
@@ -86,7 +89,7 @@ def test_a_window_is_not_committed_to_before_the_last_one_has_left(
 
 
 @BOTH
-def test_clearing_lets_go_of_everything(kind: type[WindowBuffer]) -> None:
+def test_clearing_drops_all_tuples(kind: type[WindowBuffer]) -> None:
     script = Script(kind, WindowSpecification(3, 3))
     script.feed(*range(8))
     script.buffer.clear()
@@ -115,3 +118,37 @@ def test_a_buffer_shows_its_kind_and_what_it_holds(kind: type[WindowBuffer]) -> 
         f"<{kind.__name__} of 'IBM': windows held: {windows}, tuples held: {tuples}>"
     )
     assert repr(kind()) == f"{kind.__name__}()"
+
+
+@BOTH
+@given(st.sampled_from(SPECIFICATIONS), BEGINNINGS, STEPS)
+def test_windows_leave_whole_and_in_order(
+    kind: type[WindowBuffer], specification: WindowSpecification, begin: float, steps: list[Step]
+) -> None:
+    script = Script(kind, specification)
+    for _ in script.play(begin, steps):
+        pass
+    script.serve_rest()
+    indices = [index for index, _ in script.windows]
+    assert indices == sorted(set(indices)), "an older window after a newer one"
+    assert script.counts.committed == len(script.windows)
+    assert script.buffer.held_windows == script.buffer.held_tuples == 0
+
+
+@BOTH
+@given(st.sampled_from(SPECIFICATIONS), BEGINNINGS, STEPS, FULL_AT)
+def test_no_window_that_leaves_lacks_a_tuple_that_was_refused(
+    kind: type[WindowBuffer],
+    specification: WindowSpecification,
+    begin: float,
+    steps: list[Step],
+    full_at: set[float],
+) -> None:
+    script = Script(kind, specification, full_at=full_at)
+    refused = {
+        time for time, triggers in script.play(begin, steps) if triggers > 0 and triggers & REFUSED
+    }
+    script.serve_rest()
+    for index, _ in script.windows:
+        start, end = specification.start(index), specification.end(index)
+        assert not any(start <= time < end for time in refused)

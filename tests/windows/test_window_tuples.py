@@ -48,7 +48,7 @@ def test_the_end_of_a_window_knows_its_start_and_its_last_tick() -> None:
     assert type(mark.start) is type(mark.last) is float
 
 
-def test_a_window_lasts_to_its_end_and_its_start_is_unknown_if_nothing_else_is_said() -> None:
+def test_by_default_a_window_lasts_to_its_end_and_its_start_is_unknown() -> None:
     mark = WindowEnd(4)
     assert (mark.start, mark.last) == (float("-inf"), 4.0)
     assert WindowEnd(4, last=0).last == 0

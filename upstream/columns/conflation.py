@@ -66,7 +66,7 @@ class _Known:
         self.last_rows = np.empty(len(newest), dtype=np.int64)
 
     def add_ordered(self, rows: Integers, codes: Integers, times: Floats) -> None:
-        """Add rows none of which is older than one before it."""
+        """Add rows in the order of their times."""
         is_accepted = times >= self.newest[codes]
         if not bool(is_accepted.all()):
             rows, codes, times = rows[is_accepted], codes[is_accepted], times[is_accepted]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from itertools import compress
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
@@ -55,16 +54,6 @@ class CodedKeys:
 
     def __len__(self) -> int:
         return len(self.codes)
-
-    def without_unused(self) -> CodedKeys:
-        """Return the same column without the keys that no row has."""
-        is_used = np.zeros(len(self.keys), dtype=np.bool_)
-        for block in blocks(len(self.codes)):
-            is_used[self.codes[block].astype(np.int64)] = True
-        if bool(is_used.all()):
-            return self
-        codes = (np.cumsum(is_used) - 1)[self.codes]
-        return CodedKeys(codes, list(compress(self.keys, is_used.tolist())))
 
 
 class FiniteTimes(list[float]):

@@ -1,7 +1,7 @@
-"""Events that wait to be written: columns in memory, and the next file of a log made of them.
+"""Events that are not written yet, as columns in memory, and the next file of a log made of them.
 
 Nothing here writes a file. An application notes events, asks for the content and the name of the
-next file, writes that, and then says that it is written.
+next file, writes the file, and then says that it is written.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import csv
 import io
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..updates import Key
 from .event_format import COLUMNS, EventKind
@@ -18,16 +18,6 @@ from .key_texts import key_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-class _Columns(NamedTuple):
-    """The columns of a file, in the order of `COLUMNS`."""
-
-    event: Sequence[int]
-    time: array[float]
-    kind: Sequence[str]
-    key: Sequence[str]
-    number: array[int]
 
 
 class EventColumns:
@@ -56,14 +46,14 @@ class EventColumns:
         return len(self._times)
 
     def note(self, time: float, kind: EventKind, key: Key, number: int) -> None:
-        """Take one event."""
+        """Add one event."""
         self._times.append(time)
         self._kinds.append(kind)
         self._keys.append(key)
         self._numbers.append(number)
 
     def file_name(self, suffix: str) -> str:
-        """Return the name of the next file; by name, the files of a log are in their order."""
+        """Return the name of the next file. The names of a log's files sort in their order."""
         return f"events-{self.written:012}.{suffix}"
 
     def to_csv(self) -> str:
@@ -71,7 +61,7 @@ class EventColumns:
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(zip(*self._columns(), strict=True))
+        writer.writerows(zip(*self._columns().values(), strict=True))
         return text.getvalue()
 
     def to_arrow(self) -> pa.Table:
@@ -79,31 +69,33 @@ class EventColumns:
         import numpy as np
         import pyarrow as pa
 
-        columns = self._columns()
-        numbers = {"time": np.array(columns.time), "number": np.array(columns.number)}
-        arrays = (
-            pa.array(numbers.get(name, column), kind)
-            for (name, kind), column in zip(COLUMNS.items(), columns, strict=True)
+        return pa.table(
+            {
+                name: pa.array(
+                    np.array(cells) if isinstance(cells, array) else cells, COLUMNS[name]
+                )
+                for name, cells in self._columns().items()
+            }
         )
-        return pa.table(dict(zip(COLUMNS, arrays, strict=True)))
 
     def set_written(self) -> None:
-        """Take the events as written, so that the next file begins after them."""
+        """Note that the events are in a file, so that the next file begins after them."""
         self.written += len(self)
         self.drop()
 
     def drop(self) -> None:
-        """Drop the events that are not written, because they cannot be."""
+        """Drop the events that are not written, because writing them has failed."""
         self._times, self._numbers = array("d"), array("q")
         self._kinds: list[EventKind] = []
         self._keys: list[Key] = []
 
-    def _columns(self) -> _Columns:
+    def _columns(self) -> dict[str, Sequence[object]]:
+        """Return the columns of the file, in the order of `COLUMNS`."""
         texts = {key: key_text(key) for key in set(self._keys)}
-        return _Columns(
-            event=range(self.written, self.written + len(self)),
-            time=self._times,
-            kind=self._kinds,
-            key=[texts[key] for key in self._keys],
-            number=self._numbers,
-        )
+        return {
+            "event": range(self.written, self.written + len(self)),
+            "time": self._times,
+            "kind": self._kinds,
+            "key": [texts[key] for key in self._keys],
+            "number": self._numbers,
+        }

@@ -152,9 +152,9 @@ def description_text(description: RunDescription) -> str:
 
 
 def event_of(cells: Mapping[str, object]) -> Event:
-    """Return the event of a row, given as cells by column, of which CSV has texts.
+    """Return the event of a row, given as cells by column; in CSV the cells are texts.
 
-    ValueError for a cell that cannot be read.
+    Raises ValueError for a cell that cannot be read.
 
     >>> event_of({"event": "0", "time": "0.5", "kind": "arrival", "key": '"7"', "number": "0"})
     Event(time=0.5, kind=<EventKind.ARRIVAL: 'arrival'>, key='7', number=0)

@@ -2,11 +2,8 @@
 
 Each accepted update moves its key to the newest end. A FIFO update queue is a marker in this list.
 The keys on the newer side of the marker have arrived since the queue passed them, and wait there in
-FIFO order. So the order is kept once per stream and not once per queue. Expiry and retirement also
+FIFO order. So the order is kept once per stream and not once per queue. Expiry and forgetting also
 use markers, because the oldest keys by arrival fall due first.
-
-The list is kept only while a reader needs it, because keeping it costs each update about as much as
-the rest of its enqueue.
 """
 
 from __future__ import annotations

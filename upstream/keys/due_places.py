@@ -60,17 +60,9 @@ class DuePlaces:
         if entry is not None:
             self._noted.remove(entry)
 
-    def clear(self) -> None:
-        """Remove all entries."""
-        self._entries.clear()
-        self._noted.clear()
-
     def __iter__(self) -> Iterator[Place]:
         """Iterate over the places, the earliest first; they must not change meanwhile."""
         return (place for _, _, place in self._noted)
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     def __contains__(self, place: object) -> bool:
         return place in self._entries

@@ -1,9 +1,8 @@
 """The place of one key in one queue: since when it waits there, and how stale it is there.
 
-A key that waits is linked, by `previous` and `next`, into its scheduler's list; a key that does
-not is linked by the same two into its cell's list of idle places. That list is what makes an
-enqueue independent of the number of queues: an arrival visits the idle places only, each of which
-then waits until its queue dequeues it.
+While a key waits, `previous` and `next` link its place into its scheduler's list. While it does not
+wait, they link the place into its cell's list of idle places. An arrival visits the idle places
+only, so an enqueue does not depend on the number of queues in which the key waits.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class PlaceOwner(Protocol):
-    """What a stream asks of a queue that wants to hear of keys that start to wait."""
+    """A queue that is told when one of its keys starts to wait."""
 
     def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         """Let the key of `place` wait from its accepted update `version` on.
 
-        False if there is no room for it; its `rows` updates are then counted as rejected.
+        Returns False if there is no room for it. Its `rows` updates are then counted as rejected.
         """
         ...
 
@@ -56,15 +55,15 @@ class Place:
     line: QueueOfKeys | None
     """The list in which it waits, where its scheduler has several."""
     waiting_since: float | None
-    """The arrival of the first update that waits here, None while none does."""
+    """The arrival of the first update that waits here, or None while no update waits."""
     waiting_rank: int = 0
-    """The order among keys that have waited as long, where one may stand back; else 0."""
+    """The order among keys that began to wait together; 0 in queues where no key stands back."""
     version_before: int
-    """The newest version before the present wait: mostly the one delivered last, as one object."""
+    """The newest version before the present wait."""
     stale_since: float | None
     """The arrival of the first accepted update newer than the newest delivered, if any."""
     delivered_version: int
-    """The newest version delivered, 0 if none was."""
+    """The newest version delivered, or 0 before the first delivery."""
     in_process: int
     """How many updates of this key are dequeued and not delivered."""
 
@@ -80,15 +79,15 @@ class Place:
         self.in_process = 0
 
     def close(self) -> None:
-        """Release what refers back to the place, which is in no list and will be in none.
+        """Release the references back to the place, which is in no list any more.
 
-        Otherwise it would wait for the garbage collector, which may take long.
+        Otherwise only the garbage collector would free it, perhaps much later.
         """
         self.owner = NOBODY
         del self.previous, self.next
 
     def release(self) -> None:
-        """Release what refers back to the place, since its queue and stream are gone."""
+        """Release the references back to the place, because its queue and stream are gone."""
         with suppress(AttributeError):  # if it was closed
             self.close()
         self.line = None
@@ -106,5 +105,5 @@ class _Nobody:
 
 
 NOBODY: Final[PlaceOwner] = _Nobody()
-"""The owner of places that are in no list of idle places: of queues that hear of their keys in
-another way, and of the ends of lists."""
+"""The owner of places that are in no list of idle places: those of queues that read the log, those
+of queues of windows, and the ends of lists."""

@@ -1,10 +1,9 @@
 """The queue of keys (the report's QoK): a doubly linked list of waiting keys' places.
 
-Everything is O(1) but `insert_by_wait`, which looks for the place of a key that was given back.
-Such a key has waited longer than nearly all others, so the search starts at the head. It also
-remembers, for each time at which keys that were given back began to wait, the last one that it put
-in, and starts at the nearest of these. So keys that are given back in any order of their times cost
-O(log n) each, also where many keys began to wait at one time.
+Everything is O(1) except `insert_by_wait`, which inserts a key that was given back. Such a key has
+waited longer than nearly all others, so the search starts at the head. The list also remembers the
+last key that was inserted for each start of a wait, and starts at the nearest of these. So each key
+that is given back costs O(log n), in any order and even if many keys began to wait together.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from .key_cell import KeyCell
 from .place import NOBODY, Place
 
 Wait = tuple[float, int]
-"""Since when a key has waited, and its rank among those that have waited as long."""
+"""When a key began to wait, and its rank among the keys that began to wait then."""
 
 
 class _Returned:
-    """The places that were put in by their waits, where the next search may start.
+    """The places that were inserted by their waits. The next search may start at one of them.
 
     All places from the head to a remembered one have waited at least as long as its key says.
     """
@@ -33,7 +32,7 @@ class _Returned:
         self._waits: dict[Place, Wait] = {}
 
     def before(self, wait: Wait) -> Place | None:
-        """Return a place behind which a key with this wait belongs, None if none is known."""
+        """Return a place behind which a key with this wait belongs, or None if none is known."""
         at = self._places.bisect_right(wait)
         return self._places.peekitem(at - 1)[1] if at else None
 
@@ -46,7 +45,7 @@ class _Returned:
         self._waits[place] = wait
 
     def forget(self, place: Place, before: Place | None) -> None:
-        """Forget a place that is removed; `before` stands before it, None if it is the head."""
+        """Forget a place that is removed. `before` is the place before it, or None at the head."""
         wait = self._waits.pop(place, None)
         if wait is None:
             return
@@ -81,7 +80,7 @@ class QueueOfKeys:
         self.end = end
         """The list's own element between tail and head, which closes it to a ring."""
         self.returned: _Returned | None = None
-        """Where `insert_by_wait` has put keys in; None if none of them is in line."""
+        """The keys that `insert_by_wait` inserted, or None if none of them is in line."""
 
     def head(self) -> Place | None:
         """Return the place to be served next, or None."""
@@ -100,12 +99,12 @@ class QueueOfKeys:
     def prepend(self, place: Place) -> None:
         """Put `place` at the head."""
         self._insert_after(self.end, place)
-        self.returned = None  # the head is no longer what waited longest
+        self.returned = None  # the head is no longer the key that has waited longest
 
     def insert_by_wait(self, place: Place) -> None:
-        """Put `place` behind the keys at the head that have waited as long as it or longer.
+        """Insert `place` behind the keys at the head that have waited as long or longer.
 
-        Of keys that have waited as long, behind those whose `waiting_rank` is not greater.
+        Among keys that have waited as long, those with a greater `waiting_rank` stay behind it.
         """
         since = place.waiting_since
         assert since is not None
@@ -124,7 +123,7 @@ class QueueOfKeys:
         returned.note(wait, place)
 
     def remove(self, place: Place) -> None:
-        """Take `place` out."""
+        """Remove `place`."""
         before = place.previous
         after = place.next
         assert before is not place, "a key that is not in line"
@@ -168,7 +167,7 @@ class QueueOfKeys:
 
 
 def _is_before(other: Place, since: float, rank: int) -> bool:
-    """Tell whether a key that waits stands before one that is put in, of equal ones it does."""
+    """Tell whether a waiting key stands before an inserted one; equal ones do."""
     waiting_since = other.waiting_since
     if waiting_since == since:
         return other.waiting_rank <= rank

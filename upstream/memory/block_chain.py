@@ -1,8 +1,11 @@
 """A block chain: the tuples in the enqueue buffer and in the dequeue buffer of one key.
 
-This is the memory of the report's window buffer (section 7.2). The tuples are records in a
-:class:`ContiguousZone`. Four pointers, each a block and an offset in it, say which records are
-needed:
+This is the memory of the report's window buffer (section 7.2). Values arrive encoded, because it
+must be known before any change whether they can be encoded. They are decoded when they leave. The
+report stores a mark with each tuple; here the window buffer makes marks when tuples leave.
+
+The tuples are records in a :class:`ContiguousZone`. Four pointers, each a block and an offset in
+it, say which records are needed:
 
 * *DF* and *WE* are the ends of the dequeue buffer. The next record is taken at DF, and the
   committed window ends at WE so far.
@@ -23,45 +26,54 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from .block import Block
-from .contiguous_zone import ContiguousZone, Record
-from .location import Location
-from .protocol import Memory
+from ..updates import Key
+from .codecs import Codec
+from .contiguous_zone import Block, ContiguousZone
+from .page import Location
+from .paged_memory import Memory
+
+Row = tuple[Key, object, float]
+"""Key, value and time of a tuple."""
 
 _NO_BLOCKS: Final = range(0)
 
 
 class BlockChain:
-    """The records of one key, in blocks of `memory` that have `location_bytes` each.
+    """The tuples of `key`, in blocks of `memory` that have `location_bytes` each.
 
-    `ticks` returns the time for the accounting of the memory. The three methods that append are
-    O(bytes). Without room they raise PagePoolFullError, or ValueTooLargeError if there can never be
-    room, and then nothing has changed. A block is released as soon as neither buffer needs it.
+    `ticks` returns the time for the accounting of the memory, and `codec` decodes the values. The
+    three methods that append are O(bytes). Without room they raise PagePoolFullError, or
+    ValueTooLargeError if there can never be room, and then nothing has changed. A block is released
+    as soon as neither buffer needs it.
 
-    >>> from upstream.memory import OnDemandMemory, PagePool
+    >>> from upstream.memory import BytesCodec, OnDemandMemory, PagePool
     >>> memory = OnDemandMemory(PagePool(4096), location_bytes=32)
-    >>> chain = BlockChain(memory, ticks=lambda: 0.0)
+    >>> chain = BlockChain("IBM", memory, lambda: 0.0, BytesCodec())
     >>> for time, data in ((1.0, b"24.0"), (2.0, b"25.0"), (3.0, b"24.5")):
-    ...     chain.append(time, data)
+    ...     chain.append(("IBM", data, time))
     >>> chain.block_count
     2
     >>> chain.commit(2, dropping=1)
-    >>> chain.take(), chain.enqueued_count, chain.committed_count
-    ((1.0, b'24.0'), 2, 1)
+    >>> chain.take(), chain.enqueued_count(), chain.committed_count()
+    (('IBM', b'24.0', 1.0), 2, 1)
     """
 
     __slots__ = (
+        "_committed",
+        "_decode",
         "_df",
+        "_enqueued",
+        "_key",
         "_we",
         "_we_offset",
         "_ws",
         "_ws_offset",
         "_zone",
-        "committed_count",
-        "enqueued_count",
     )
 
-    def __init__(self, memory: Memory, ticks: Callable[[], float]) -> None:
+    def __init__(self, key: Key, memory: Memory, ticks: Callable[[], float], codec: Codec) -> None:
+        self._key = key
+        self._decode = codec.decode
         self._zone = ContiguousZone(memory, ticks)
         # The offset of DF is the dequeue offset of its block. That of ET is the enqueue offset.
         self._df: Block | None = None
@@ -69,10 +81,7 @@ class BlockChain:
         self._we_offset = 0
         self._ws: Block | None = None
         self._ws_offset = 0
-        self.enqueued_count = 0
-        """How many records are in the enqueue buffer."""
-        self.committed_count = 0
-        """How many records are in the dequeue buffer."""
+        self._enqueued = self._committed = 0
 
     @property
     def block_count(self) -> int:
@@ -84,30 +93,44 @@ class BlockChain:
         """How many further blocks are held dirty, because naive memory does not release them."""
         return len(self._zone.spares)
 
-    # Appending records.
+    def enqueued_count(self) -> int:
+        """Return how many tuples are in the enqueue buffer."""
+        return self._enqueued
 
-    def append(self, time: float, data: bytes) -> None:
-        """Add a record to the enqueue buffer."""
-        block, offset = self._zone.write(time, data)
+    def committed_count(self) -> int:
+        """Return how many tuples are in the dequeue buffer."""
+        return self._committed
+
+    # Appending tuples.
+
+    def append(self, row: Row) -> None:
+        """Add a tuple to the enqueue buffer."""
+        block, offset = self._write(row)
         if self._ws is None:
             self._ws = block
             self._ws_offset = offset
-        self.enqueued_count += 1
+        self._enqueued += 1
 
-    def append_committed(self, time: float, data: bytes) -> None:
-        """Add a record to the dequeue buffer while the enqueue buffer is empty."""
+    def append_committed(self, row: Row) -> None:
+        """Add a tuple to the dequeue buffer while the enqueue buffer is empty."""
         assert self._ws is None, "a committed record after the enqueue buffer"
-        self._extend_committed(*self._zone.write(time, data))
+        self._extend_committed(*self._write(row))
 
-    def append_to_both(self, time: float, data: bytes) -> None:
-        """Add a record to both buffers. No record may lie after the dequeue buffer."""
+    def append_to_both(self, row: Row) -> None:
+        """Add a tuple to both buffers. No record may lie after the dequeue buffer."""
         assert self._df is None or self._is_joined, "the committed window would have a hole"
-        block, offset = self._zone.write(time, data)
+        block, offset = self._write(row)
         self._extend_committed(block, offset)
         if self._ws is None:
             self._ws = block
             self._ws_offset = offset
-        self.enqueued_count += 1
+        self._enqueued += 1
+
+    def _write(self, row: Row) -> tuple[Block, int]:
+        """Write a tuple at the end of the zone, and return where it starts."""
+        _, value, time = row
+        assert isinstance(value, bytes), "the value is not encoded"
+        return self._zone.write(time, value)
 
     def _extend_committed(self, block: Block, offset: int) -> None:
         """Extend the dequeue buffer by the record that was just written there."""
@@ -118,13 +141,13 @@ class BlockChain:
             block.dequeue_offset = offset
         self._we = last
         self._we_offset = last.enqueue_offset
-        self.committed_count += 1
+        self._committed += 1
 
-    # Dropping records and committing to them.
+    # Dropping tuples and committing to them.
 
     def drop(self, count: int) -> None:
         """Remove the oldest `count` from the enqueue buffer; O(count), or O(blocks) for all."""
-        assert 0 <= count <= self.enqueued_count
+        assert 0 <= count <= self._enqueued
         if count:
             self._start_behind(count, *self._end_of(count))
 
@@ -133,15 +156,15 @@ class BlockChain:
 
         Unless all are removed, none of them may be in the dequeue buffer as well.
         """
-        assert 0 <= count <= self.enqueued_count
-        left = self.enqueued_count - count
+        assert 0 <= count <= self._enqueued
+        left = self._enqueued - count
         if not left:
             self.drop(count)
         elif count:
             block, offset = self._end_of(left)
             committed_until = (-1, 0) if self._we is None else (self._we.number, self._we_offset)
-            assert committed_until <= (block.number, offset), "the records are committed"
-            self.enqueued_count = left
+            assert committed_until <= (block.number, offset), "the tuples are committed"
+            self._enqueued = left
             self._zone.end_at(block, offset)
 
     def commit(self, count: int, *, dropping: int) -> None:
@@ -153,14 +176,14 @@ class BlockChain:
         first = self._ws
         assert self._df is None, "the previous committed window has not left yet"
         assert first is not None, "there is nothing to commit to"
-        assert 0 < count <= self.enqueued_count
-        assert 0 <= dropping <= self.enqueued_count
+        assert 0 < count <= self._enqueued
+        assert 0 <= dropping <= self._enqueued
         block, offset = self._end_of(count)
         self._df = first
         first.dequeue_offset = self._ws_offset
         self._we = block
         self._we_offset = offset
-        self.committed_count = count
+        self._committed = count
         if dropping == count:
             self._start_behind(dropping, block, offset)
         else:
@@ -171,15 +194,15 @@ class BlockChain:
         first, last = self._ws, self._zone.last
         assert first is not None
         assert last is not None
-        if count == self.enqueued_count:
+        if count == self._enqueued:
             return last, last.enqueue_offset
         return self._zone.skip(first, self._ws_offset, count)
 
     def _start_behind(self, count: int, block: Block, offset: int) -> None:
         """Remove from the enqueue buffer its oldest `count` records, which end there."""
         first = self._ws
-        self.enqueued_count -= count
-        if self.enqueued_count:
+        self._enqueued -= count
+        if self._enqueued:
             self._ws, self._ws_offset = self._zone.start(block, offset)
             if self._ws is not first:
                 self._zone.release(first, self._ws, self._committed_blocks)
@@ -189,60 +212,63 @@ class BlockChain:
         if self._we is not None:
             self._zone.end_at(self._we, self._we_offset)
 
-    # Taking records out.
+    # Taking tuples out.
 
-    def take(self, decode: Callable[[bytes], object] = bytes) -> tuple[float, object] | None:
-        """Remove and return the oldest record of the dequeue buffer, or None if it is empty.
+    def take(self) -> Row:
+        """Remove and return the oldest of the dequeue buffer; IndexError if it is empty. O(bytes).
 
-        The record is decoded first, so if `decode` raises, it can be taken again. O(bytes).
+        Its value is decoded first, so if the codec raises, the tuple can be taken again.
         """
         first = self._df
         if first is None:
-            return None
+            raise IndexError("the dequeue buffer is empty")
         time, data, block, offset = self._zone.read(first, first.dequeue_offset)
-        record = time, decode(data)
-        if self.committed_count == 1:
-            self.discard()
-            return record
-        self.committed_count -= 1
+        row = self._key, self._decode(data), time
+        if self._committed == 1:
+            self.drop_committed()
+            return row
+        self._committed -= 1
         if offset == self._zone.block_bytes:
             block, offset = self._zone.start(block, offset)
         block.dequeue_offset = offset
         if block is not first:
             self._df = block
             self._zone.release(first, block, self._enqueued_blocks)
-        return record
+        return row
 
-    def discard(self) -> None:
+    def drop_committed(self) -> None:
         """Empty the dequeue buffer; O(blocks)."""
         first, last = self._df, self._we
         if first is None or last is None:
             return
         self._df = self._we = None
-        self.committed_count = 0
+        self._committed = 0
         self._zone.release(first, last.next, self._enqueued_blocks)
 
     def clear(self) -> None:
         """Empty both buffers and release all blocks and spares; O(blocks)."""
         self._zone.clear()
         self._df = self._we = self._ws = None
-        self.enqueued_count = self.committed_count = 0
+        self._enqueued = self._committed = 0
 
     # Looking at the contents.
 
-    def enqueued(self) -> list[Record]:
-        """Return the records of the enqueue buffer, oldest first; change nothing. O(bytes)."""
-        first = self._ws
-        if first is None:
-            return []
-        return list(self._zone.records(first, self._ws_offset, self.enqueued_count))
+    def enqueued(self) -> list[Row]:
+        """Return the tuples of the enqueue buffer, oldest first; change nothing. O(bytes)."""
+        return self._rows(self._ws, self._ws_offset, self._enqueued)
 
-    def committed(self) -> list[Record]:
-        """Return the records of the dequeue buffer, oldest first; change nothing. O(bytes)."""
-        first = self._df
+    def committed(self) -> list[Row]:
+        """Return the tuples of the dequeue buffer, oldest first; change nothing. O(bytes)."""
+        offset = 0 if self._df is None else self._df.dequeue_offset
+        return self._rows(self._df, offset, self._committed)
+
+    def _rows(self, first: Block | None, offset: int, count: int) -> list[Row]:
         if first is None:
             return []
-        return list(self._zone.records(first, first.dequeue_offset, self.committed_count))
+        key, decode = self._key, self._decode
+        return [
+            (key, decode(data), time) for time, data in self._zone.records(first, offset, count)
+        ]
 
     @property
     def _is_joined(self) -> bool:
@@ -274,8 +300,8 @@ class BlockChain:
         """Assert every invariant; O(records)."""
         zone, last = self._zone, self._zone.last
         zone._check()
-        assert (self._df is None) == (self._we is None) == (self.committed_count == 0)
-        assert (self._ws is None) == (self.enqueued_count == 0)
+        assert (self._df is None) == (self._we is None) == (self._committed == 0)
+        assert (self._ws is None) == (self._enqueued == 0)
         blocks = list(zone)
         for pointer in (self._df, self._we, self._ws):
             assert pointer is None or pointer in blocks, "a pointer to a block that is released"
@@ -285,10 +311,10 @@ class BlockChain:
             return
         end = last, last.enqueue_offset
         if self._ws is not None:
-            self._check_buffer(self._ws, self._ws_offset, self.enqueued_count, end)
+            self._check_buffer(self._ws, self._ws_offset, self._enqueued, end)
         if self._df is not None and self._we is not None:
             until = self._we, self._we_offset
-            self._check_buffer(self._df, self._df.dequeue_offset, self.committed_count, until)
+            self._check_buffer(self._df, self._df.dequeue_offset, self._committed, until)
             assert (until[0].number, until[1]) <= (last.number, end[1]), "WE is behind ET"
             assert self._ws is not None or until == end, "dead records at the end"
 

@@ -5,7 +5,8 @@ and length, and then its bytes. Records follow each other as if the blocks were 
 record may begin in one block and end in a later one, and the size of the blocks is free. Records
 are written at the end and read in order. Whole blocks can be released anywhere.
 
-A block is a location of a memory, and the policy of the memory decides what a release does.
+A block is one physically contiguous stretch of bytes; the report calls it a fixed-length contiguous
+zone, FLCZ. It is a location of a memory, and the kind of the memory decides what a release does.
 On-demand memory takes the location back. Naive memory leaves it here as a spare for the next block.
 """
 
@@ -17,9 +18,8 @@ from itertools import pairwise
 from typing import Final
 
 from ..errors import PagePoolFullError
-from .block import Block
-from .location import DIRTY, Location
-from .protocol import Memory
+from .page import DIRTY, Location
+from .paged_memory import Memory
 
 Record = tuple[float, bytes]
 """The time and the bytes of a tuple."""
@@ -38,6 +38,41 @@ _SHORT_RECORD_BYTES: Final = RECORD_HEADER_BYTES + _SHORT
 _pack_short: Final = struct.Struct(f"<dI{_SHORT}s").pack_into
 
 _NO_BLOCKS: Final = range(0)
+
+
+class Block:
+    """One block of a chain: where it is, how much of it is used, and which blocks are next to it.
+
+    In a chain, the block with the smaller number comes first. With offsets, the numbers give the
+    report's partial order `<'`. Contiguous blocks have consecutive numbers; where blocks were
+    released from the middle of the chain, numbers are missing.
+
+    >>> from upstream.memory import OnDemandMemory, PagePool
+    >>> memory = OnDemandMemory(PagePool(4096), location_bytes=512)
+    >>> Block(memory.allocate(b"", now=0.0), number=3)
+    Block(number=3, page=0, offset=0, dequeue_offset=0, enqueue_offset=0)
+    """
+
+    __slots__ = ("dequeue_offset", "enqueue_offset", "location", "next", "number", "previous")
+
+    def __init__(self, location: Location, *, number: int) -> None:
+        self.location = location
+        """The page, and where the block begins in the region of the pool."""
+        self.number = number
+        """Its position in the chain."""
+        self.dequeue_offset = 0
+        """Where the next record is read if it begins in this block, from the block's start."""
+        self.enqueue_offset = 0
+        """Where the next record is written if there is room, from the block's start."""
+        self.previous: Block | None = None
+        self.next: Block | None = None
+
+    def __repr__(self) -> str:
+        location = self.location
+        return (
+            f"Block(number={self.number}, page={location.page.index}, offset={location.offset}, "
+            f"dequeue_offset={self.dequeue_offset}, enqueue_offset={self.enqueue_offset})"
+        )
 
 
 class ContiguousZone:

@@ -6,9 +6,21 @@ and keeps its list of available locations in the Empty Locations Pool. Here the 
 itself. Released locations are on a stack, and an offset marks where the locations begin that were
 not used since the page was taken. So opening a page costs the same for any number of locations.
 :mod:`upstream.memory.empty_locations` allocates these locations and releases them.
+
+The report's key cell has two pointers: to the enclosing page and to the data location in it. Here
+these pointers are an object of their own, a :class:`Location`, to which the cell refers. So a cell
+without a value needs no memory for them, and a value may have several locations.
 """
 
 from __future__ import annotations
+
+from typing import Final
+
+DIRTY: Final = -1
+"""The `length` of a location that is held although its value is no longer needed."""
+
+RELEASED: Final = -2
+"""The `length` of a released location. Using its handle again is a bug."""
 
 
 class Page:
@@ -104,3 +116,35 @@ class Page:
         assert self.base + self.page_bytes - self.end < self.unit_bytes
         assert self.locations_in_use == len(used_once) - len(self.freed)
         assert self.is_full == (self.locations_in_use == self.location_count)
+
+
+class Location:
+    """The handle of a value in the page pool: where its bytes are, and how many there are.
+
+    A value that is longer than a location is chained over several of them by `next`. `length` is
+    the number of bytes of the value from this location on, so the rest of a chain is a chain too.
+    It is negative if there is no value (:data:`DIRTY`, :data:`RELEASED`). One location object
+    exists for every key that holds memory, so it has no further attributes.
+
+    >>> page = Page(index=0, page_bytes=4096)
+    >>> page.open(64)
+    >>> Location(page, page.next_available_location)
+    Location(page=0, offset=0, dirty)
+    """
+
+    __slots__ = ("length", "next", "offset", "page")
+
+    def __init__(self, page: Page, offset: int) -> None:
+        self.page = page
+        """The enclosing page."""
+        self.offset = offset
+        """The data location: where the bytes begin in the region of the pool."""
+        self.length = DIRTY
+        self.next: Location | None = None
+
+    def __repr__(self) -> str:
+        if self.length >= 0:
+            state = f"length={self.length}"
+        else:
+            state = "dirty" if self.length == DIRTY else "released"
+        return f"Location(page={self.page.index}, offset={self.offset}, {state})"

@@ -1,4 +1,8 @@
-"""What both memories share: values in locations of the page pool.
+"""Memories: encoded values in locations of the page pool, on demand or for every key.
+
+A key has no location until its first value is stored. From then on it owns the handle that it got.
+The memories differ in what happens to a location when its key no longer waits. Every `now` is the
+time of the queue's clock and never goes back.
 
 Nearly every enqueue overwrites a value with one that fits its location. This takes a length check,
 one copy and one store. No count changes, so no average is touched. Everything else may take longer.
@@ -8,22 +12,26 @@ Whatever can fail is checked before anything changes, so there is nothing to und
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 
 from ..errors import AlreadyAttachedError, PagePoolFullError, ValueTooLargeError
-from .location import DIRTY, RELEASED, Location
+from .page import DIRTY, RELEASED, Location
 from .page_pool import PagePool
 from .paging import OnDemandPaging
 from .usage import MemoryUsage, UsageMeter
 
 
-class PagedMemory:
-    """Store values in chains of locations. A subclass decides what `release` does.
+class Memory(ABC):
+    """Store encoded values in chains of locations. The kinds differ in what `release` does.
 
     `pool` is the page pool to allocate from.
     `location_bytes` is the size of a location. The default is that of the pool.
 
-    >>> memory = PagedMemory(PagePool(4096, location_bytes=8))
+    Every call is O(1), plus the length of a value that needs several locations. Using a handle
+    after its release is a bug in the caller, and an assertion fails.
+
+    >>> memory = OnDemandMemory(PagePool(4096, location_bytes=8))
     >>> location = memory.allocate(b"24.0", now=0.0)
     >>> location = memory.overwrite(location, b"24.125 USD", now=1.0)
     >>> memory.read(location)
@@ -65,7 +73,7 @@ class PagedMemory:
 
     @property
     def region(self) -> memoryview:
-        """The bytes of the pool; the bytes of a location begin at its offset."""
+        """The bytes of the pool. The owner of a location may use its part of them directly."""
         return self._region
 
     def claim(self) -> None:
@@ -101,7 +109,11 @@ class PagedMemory:
         return needed <= self._paging.locations_available
 
     def allocate(self, data: bytes, now: float) -> Location:
-        """Store the value of a key that has no location; O(length)."""
+        """Store the value of a key that has no location; O(length).
+
+        Raises PagePoolFullError if there is no room now and ValueTooLargeError if there never will
+        be. Then nothing has changed.
+        """
         length = len(data)
         paging = self._paging
         if length > self.location_bytes:
@@ -118,7 +130,11 @@ class PagedMemory:
         return location
 
     def overwrite(self, location: Location, data: bytes, now: float) -> Location:
-        """Store `data` in place of the value at `location`; O(length)."""
+        """Replace the value at `location` by `data`, and return the handle to keep; O(length).
+
+        A longer value needs more locations, and a shorter one releases some. A dirty location
+        becomes live again. Raises like `allocate`; then the old value is unchanged.
+        """
         length = len(data)
         if length > self.location_bytes or location.next is not None or location.length < 0:
             return self._resize(location, data, now)
@@ -136,6 +152,13 @@ class PagedMemory:
         offsets = [part.offset for part in _chain(location)]
         parts = [self._region[start : start + self.location_bytes] for start in offsets]
         return b"".join(parts)[:length]
+
+    @abstractmethod
+    def release(self, location: Location, now: float) -> Location | None:
+        """Release the value because its key no longer waits; return what the key keeps, or None.
+
+        A returned location is dirty: it can be overwritten and forgotten, but not read.
+        """
 
     def forget(self, location: Location, now: float) -> None:
         """Release everything that a forgotten key holds; O(length)."""
@@ -228,6 +251,61 @@ class PagedMemory:
             held += chain
         assert dirty == self._dirty
         self._paging._check(held)
+
+
+class OnDemandMemory(Memory):
+    """Hold locations only for keys that wait, so that no location is dirty.
+
+    This is the memory of the report's section 7.1. A page returns to the pool as soon as none of
+    its locations is used. The parameters are those of every `Memory`.
+
+    >>> pool = PagePool(4096)
+    >>> memory = OnDemandMemory(pool)
+    >>> location = memory.allocate(b"24.0", now=0.0)
+    >>> memory.read(location)
+    b'24.0'
+    >>> memory.release(location, now=1.0)
+    >>> pool.pages_in_use
+    0
+    """
+
+    __slots__ = ()
+
+    def release(self, location: Location, now: float) -> None:
+        """Release all locations of the value, so that its key keeps none; O(length)."""
+        assert location.length >= 0, "the location holds no value"
+        self.forget(location, now)
+
+
+class NaiveMemory(Memory):
+    """Hold a location for every key that was ever seen and is not forgotten.
+
+    The report compares on-demand paging to this (section 7.3). The locations of keys that do not
+    wait are dirty, as if room for all keys had been preallocated. A location for a known key never
+    has to be allocated. The parameters are those of every `Memory`.
+
+    >>> memory = NaiveMemory(PagePool(4096))
+    >>> location = memory.allocate(b"24.0", now=0.0)
+    >>> location = memory.release(location, now=1.0)
+    >>> usage = memory.usage(now=2.0)
+    >>> usage.locations_held, usage.locations_live, usage.average_effective_usage
+    (1, 0, 0.5)
+    >>> memory.read(memory.overwrite(location, b"25.0", now=2.0))
+    b'25.0'
+    """
+
+    __slots__ = ()
+
+    def release(self, location: Location, now: float) -> Location:
+        """Leave the first location dirty, and release those chained to it; O(length)."""
+        assert location.length >= 0, "the location holds no value"
+        if location.next is not None:
+            self._cut(location, 1)
+        location.length = DIRTY
+        self._dirty += 1
+        paging = self._paging
+        self._meter.change(now, paging.locations_in_use, self._dirty, paging.pages_in_use)
+        return location
 
 
 def _chain(location: Location) -> Iterator[Location]:

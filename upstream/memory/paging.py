@@ -18,8 +18,7 @@ open. Here they are decided as follows:
 from __future__ import annotations
 
 from .empty_locations import EmptyLocations
-from .location import DIRTY, RELEASED, Location
-from .page import Page
+from .page import DIRTY, RELEASED, Location, Page
 from .page_pool import PagePool
 
 

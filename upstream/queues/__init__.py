@@ -1,6 +1,6 @@
 """Queues and the streams that feed them. Here schedulers, memory and windows meet."""
 
-from .batch_outcome import BatchOutcome
+from ..updates import BatchOutcome
 from .log.adaptive_queue import AdaptiveQueue
 from .log.append_queue import AppendQueue, RandomShedding
 from .stream.stream import Stream

@@ -8,14 +8,17 @@ delivered.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from ..errors import NotInProcessError
 from ..keys import Place
 from ..statistics import ProcessingCost
-from ..updates import TOMBSTONE, Update
+from ..updates import TOMBSTONE, Key, Update
 from .places import QueuePlaces
 from .stream.feed import Feed
+
+if TYPE_CHECKING:
+    from .waiting import Waiting
 
 DEFAULT_IN_PROCESS_LIMIT = 10_000
 
@@ -24,14 +27,6 @@ Record = tuple[Update, Place, int, float, float, int]
 the time of its dequeue, and its number in the order of arrival if that matters. It is a tuple
 without names because one is made for each dequeue, and names would multiply its cost.
 """
-
-
-class DropsWaiting(Protocol):
-    """The part of a queue that holds the waiting updates."""
-
-    def drop_waiting(self, place: Place, now: float) -> None:
-        """Drop the waiting updates of a key, if any, and count them as expired."""
-        ...
 
 
 class InProcess:
@@ -64,7 +59,7 @@ class InProcess:
         self.orphans = 0
         """The number of records whose keys were forgotten."""
 
-    def add(self, record: Record, now: float, waiting: DropsWaiting) -> Update:
+    def add(self, record: Record, now: float, waiting: Waiting) -> Update:
         """Note that an update is dequeued, and return it."""
         update = record[0]
         record[1].in_process += 1
@@ -74,7 +69,7 @@ class InProcess:
             self.take_oldest_as_delivered(now, waiting)
         return update
 
-    def deliver(self, update: Update, now: float, waiting: DropsWaiting) -> None:
+    def deliver(self, update: Update, now: float, waiting: Waiting) -> None:
         """Note that the application has the result of `update`."""
         record = self.records.pop(id(update), None)
         if record is None:
@@ -101,7 +96,7 @@ class InProcess:
         self.returned += 1
         self._note_quiet(place, now)
 
-    def take_oldest_as_delivered(self, now: float, waiting: DropsWaiting) -> None:
+    def take_oldest_as_delivered(self, now: float, waiting: Waiting) -> None:
         """Take the oldest update as delivered, so that one fewer is remembered."""
         self.taken_as_delivered += 1
         self._note_delivery(self.records.popitem(last=False)[1], now, waiting)
@@ -110,7 +105,7 @@ class InProcess:
         """Forget all records, because the queue is closed."""
         self.records.clear()
 
-    def _note_delivery(self, record: Record, now: float, waiting: DropsWaiting) -> None:
+    def _note_delivery(self, record: Record, now: float, waiting: Waiting) -> None:
         update, place, version, _, dequeued_at, _ = record
         place.in_process -= 1
         self.delivered += 1
@@ -124,7 +119,7 @@ class InProcess:
         if not is_known or self.feed.forgetting.after is not None:
             self._note_quiet(place, now)
 
-    def _note_deletion(self, place: Place, version: int, now: float, waiting: DropsWaiting) -> None:
+    def _note_deletion(self, place: Place, version: int, now: float, waiting: Waiting) -> None:
         """Forget a key whose deletion was delivered, unless it was updated since."""
         if place.cell.version == version:
             waiting.drop_waiting(place, now)  # an older update, if one was given back
@@ -145,14 +140,14 @@ class InProcess:
             feed.forgetting.if_quiet(place.cell, now)
 
     def _find_copy(self, update: Update) -> Record | None:
-        """Return the record of the update of which `update` is a copy, or None.
+        """Return the record of the update that equals the copy `update`, or None.
 
         For example, an update that returns from another process is a copy. It is found by key and
         time, and by value if several records have these. O(updates in process).
         """
         if not isinstance(update, Update):
             raise NotInProcessError(update)
-        place = self._find_place(update)
+        place = self.find_place(update.key)
         if place is not None and place.in_process == 0 and self.orphans == 0:
             return None
         alike = [
@@ -167,12 +162,13 @@ class InProcess:
 
     def _may_have_been_taken(self, update: Update) -> bool:
         """Tell whether an update that is not in process may have been taken as delivered."""
-        is_known = update.value is TOMBSTONE or self._find_place(update) is not None
+        is_known = update.value is TOMBSTONE or self.find_place(update.key) is not None
         return is_known and self.taken_as_delivered > 0
 
-    def _find_place(self, update: Update) -> Place | None:
+    def find_place(self, key: Key) -> Place | None:
+        """Return the place of a key in this queue, or None."""
         assert self.feed is not None
-        cell = self.feed.find(update.key)
+        cell = self.feed.find(key)
         return None if cell is None else self._places.find(cell)
 
     def _check(self) -> None:

@@ -14,18 +14,16 @@ from ..columns import Column
 from ..errors import AlreadyAttachedError, ClosedError, ParameterError
 from ..keys import Place
 from ..statistics import ProcessingCost, QueueStatistics, UpdateRates, check_count
-from ..updates import Key, Outcome, Update
+from ..updates import BatchOutcome, Key, Outcome, Update
 from . import staleness_methods
-from .batch_outcome import BatchOutcome
 from .cycles import Cycles
 from .in_process import InProcess
 from .log.log_waiting import LogWaiting
 from .places import QueuePlaces
-from .stream.beginning import Beginning
 from .stream.deadlines import check_age
 from .stream.feed import Feed
 from .stream.intake import Intake
-from .stream.listener import Listener
+from .stream.listener import Beginning, Listener
 from .stream.stream import Stream
 from .waiting import Waiting
 
@@ -293,7 +291,7 @@ class StreamQueue(ABC):
     def _prepare_to_join(self, stream: Stream) -> Listener:
         if self._final is not None:
             raise ClosedError("queue")
-        if self._is_attached or self._feed.is_used or self._stream is stream:
+        if self._is_attached or self._feed.intake.arrived or self._stream is stream:
             raise AlreadyAttachedError(
                 "this queue is already attached or has received updates; attach a new queue"
             )
@@ -344,8 +342,7 @@ class StreamQueue(ABC):
         return self._feed.rates
 
     def _find(self, key: Key) -> Place | None:
-        cell = self._feed.find(key)
-        return None if cell is None else self._places.find(cell)
+        return self._in_process.find_place(key)
 
     def _count(self) -> QueueStatistics:
         waiting = len(self)  # first, because it reads arrivals that were not read yet

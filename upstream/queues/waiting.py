@@ -8,9 +8,8 @@ from typing import Protocol
 from ..keys import Place
 from ..updates import Update
 from .in_process import Record
-from .stream.beginning import Beginning
 from .stream.feed import Feed
-from .stream.listener import Listener
+from .stream.listener import Beginning, Listener
 from .stream.stream import Stream
 
 

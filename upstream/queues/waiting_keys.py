@@ -16,8 +16,8 @@ from ..statistics import ProcessingCost
 from ..updates import TOMBSTONE, Key, Update
 from .in_process import InProcess, Record
 from .places import QueuePlaces
-from .stream.beginning import Beginning
 from .stream.feed import Feed
+from .stream.listener import Beginning
 from .stream.stream import Stream
 from .stream.values import NewestValues
 from .waiting import Counts
@@ -117,8 +117,7 @@ class WaitingKeys:
         self._late_before = intake.late
         self._without_room_before = intake.rejected
         intake.listen(self)
-        if self._scheduler.asks_cost and self._cost.is_told:
-            feed.intake.ask_first(self._cost.ask)
+        intake.ask_first(self._scheduler, self._cost)
         for cell, terms in beginning.terms.items():
             self.welcome(cell, terms)
         if beginning.since is not None:
@@ -134,8 +133,7 @@ class WaitingKeys:
                 idle.cell.remove_idle(idle)
         feed = self._feed
         feed.intake.stop_listening(self)
-        if self._scheduler.asks_cost and self._cost.is_told:
-            feed.intake.ask_no_more(self._cost.ask)
+        feed.intake.ask_no_more(self._cost)
         self._scheduler.unbind()
         if self.time_to_live is not None:
             feed.stop_watching_age(self.time_to_live, self._expire)

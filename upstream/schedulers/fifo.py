@@ -1,9 +1,7 @@
 """FIFO: a newer update moves its key to the tail (report, section 5.2).
 
-The stream keeps its keys in the order of their last arrival, in one list for all FIFO queues. This
-scheduler is a marker in that list. The keys on the newer side of the marker have arrived since the
-marker passed them, and they wait in FIFO order. So superseding an update costs a FIFO queue
-nothing.
+This scheduler is a marker in the stream's `ArrivalOrder`, so superseding an update costs a FIFO
+queue nothing.
 """
 
 from __future__ import annotations

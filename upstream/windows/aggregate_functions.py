@@ -11,6 +11,7 @@ the state is as before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, Generic, Protocol, Self, TypeVar, cast, runtime_checkable
 
@@ -73,162 +74,126 @@ Addable = TypeVar("Addable", bound=_Addable)
 Comparable = TypeVar("Comparable", bound=_Comparable)
 
 
-class Count:
+class _Incremental(Generic[State, Value]):
+    """A function that is defined by its first state, and by what a value and the end do to it."""
+
+    __slots__ = ("_first", "add", "finish")
+
+    def __init__(
+        self,
+        first: State,
+        add: Callable[[State, Value], State],
+        finish: Callable[[State], object],
+    ) -> None:
+        self._first = first
+        self.add = add
+        self.finish = finish
+
+    def initial(self) -> State:
+        """Return the state of a window without values, which no function here changes in place."""
+        return self._first
+
+
+def _count(state: int, _value: object) -> int:
     """Count the tuples of the window, whatever their values are, including None.
 
-    >>> result_of(Count(), ["a", None, "a"])
+    >>> result_of(FUNCTIONS["count"], ["a", None, "a"])
     3
     """
-
-    __slots__ = ()
-
-    def initial(self) -> int:
-        """Return 0."""
-        return 0
-
-    def add(self, state: int, value: object) -> int:
-        """Return one more."""
-        return state + 1
-
-    def finish(self, state: int) -> int:
-        """Return the count."""
-        return state
+    return state + 1
 
 
-class _OneValue(Generic[Value]):
-    """What the functions share whose state is a single value, or no value at first."""
+def _of_one_value(
+    add: Callable[[tuple[Value, ...], Value], tuple[Value, ...]],
+) -> _Incremental[tuple[Value, ...], Value]:
+    """Return a function whose state is a tuple: empty at first, and then with one value.
 
-    __slots__ = ()
-
-    def initial(self) -> tuple[Value, ...]:
-        """Return an empty tuple. None would not work, because it may be a value."""
-        return ()
-
-    def finish(self, state: tuple[Value, ...]) -> Value:
-        """Return the value."""
-        return state[0]
+    None could not stand for an empty state, because None may be a value.
+    """
+    return _Incremental((), add, itemgetter(0))
 
 
-class Sum(_OneValue[Addable]):
+def _sum(state: tuple[Addable, ...], value: Addable) -> tuple[Addable, ...]:
     """Add the values, starting from the first: numbers, durations, arrays, anything with `+`.
 
     >>> from datetime import timedelta
-    >>> result_of(Sum(), [timedelta(hours=1), timedelta(minutes=30)])
+    >>> result_of(FUNCTIONS["sum"], [timedelta(hours=1), timedelta(minutes=30)])
     datetime.timedelta(seconds=5400)
     """
-
-    __slots__ = ()
-
-    def add(self, state: tuple[Addable, ...], value: Addable) -> tuple[Addable]:
-        """Return a new sum. `+=` would change an array that belongs to the caller."""
-        return (state[0] + value,) if state else (value,)
+    return (state[0] + value,) if state else (value,)  # `+=` could change the caller's array
 
 
-class Min(_OneValue[Comparable]):
+def _min(state: tuple[Comparable, ...], value: Comparable) -> tuple[Comparable, ...]:
     """Find the smallest value; among equal values, the first.
 
-    >>> result_of(Min(), [2, 1.0, 1, 3])
+    >>> result_of(FUNCTIONS["min"], [2, 1.0, 1, 3])
     1.0
     """
-
-    __slots__ = ()
-
-    def add(self, state: tuple[Comparable, ...], value: Comparable) -> tuple[Comparable, ...]:
-        """Return the smaller one."""
-        return (value,) if not state or value < state[0] else state
+    return (value,) if not state or value < state[0] else state
 
 
-class Max(_OneValue[Comparable]):
+def _max(state: tuple[Comparable, ...], value: Comparable) -> tuple[Comparable, ...]:
     """Find the largest value; among equal values, the first.
 
-    >>> result_of(Max(), [2, 3.0, 3, 1])
+    >>> result_of(FUNCTIONS["max"], [2, 3.0, 3, 1])
     3.0
     """
-
-    __slots__ = ()
-
-    def add(self, state: tuple[Comparable, ...], value: Comparable) -> tuple[Comparable, ...]:
-        """Return the larger one."""
-        return (value,) if not state or value > state[0] else state
+    return (value,) if not state or value > state[0] else state
 
 
-class First(_OneValue[Value]):
+def _first(state: tuple[Value, ...], value: Value) -> tuple[Value, ...]:
     """Return the value of the tuple that opened the window.
 
-    >>> result_of(First(), [2, 3, 1])
+    >>> result_of(FUNCTIONS["first"], [2, 3, 1])
     2
     """
-
-    __slots__ = ()
-
-    def add(self, state: tuple[Value, ...], value: Value) -> tuple[Value, ...]:
-        """Return the older one."""
-        return state or (value,)
+    return state or (value,)
 
 
-class Last(_OneValue[Value]):
+def _last(_state: tuple[Value, ...], value: Value) -> tuple[Value, ...]:
     """Return the value of the tuple that was processed last.
 
-    >>> result_of(Last(), [2, 3, 1])
+    >>> result_of(FUNCTIONS["last"], [2, 3, 1])
     1
     """
-
-    __slots__ = ()
-
-    def add(self, state: tuple[Value, ...], value: Value) -> tuple[Value]:
-        """Return the newer one."""
-        return (value,)
+    return (value,)
 
 
-class Mean:
+def _mean(state: tuple[int, float], value: float) -> tuple[int, float]:
     """Compute the arithmetic mean of numbers. It is exact if their sum and the quotient are exact.
 
-    >>> result_of(Mean(), [1, 2, 6])
+    The state is the count and the sum.
+
+    >>> result_of(FUNCTIONS["mean"], [1, 2, 6])
     3.0
     """
-
-    __slots__ = ()
-
-    def initial(self) -> tuple[int, float] | None:
-        """Return None, because there is no value yet."""
-        return None
-
-    def add(self, state: tuple[int, float] | None, value: float) -> tuple[int, float]:
-        """Return the count and the sum."""
-        return (1, value) if state is None else (state[0] + 1, state[1] + value)
-
-    def finish(self, state: tuple[int, float] | None) -> float | None:
-        """Return the sum divided by the count."""
-        return None if state is None else state[1] / state[0]
+    count, total = state
+    return (count + 1, total + value) if count else (1, value)
 
 
-class Variance:
+def _variance(state: tuple[int, float, float], value: float) -> tuple[int, float, float]:
     """Compute the sample variance of numbers, like `statistics.variance`; None for one value.
 
-    It uses Welford's method, which does not subtract large squares from each other.
+    The state is the count, the mean, and the sum of squared distances from the mean. This is
+    Welford's method, which does not subtract large squares from each other.
 
-    >>> result_of(Variance(), [1, 2, 6]), result_of(Variance(), [1])
-    (7.0, None)
+    >>> [result_of(FUNCTIONS["variance"], values) for values in ([1, 2, 6], [1])]
+    [7.0, None]
     """
+    count, mean, squares = state
+    if not count:
+        return 1, value, 0
+    distance = value - mean
+    mean = mean + distance / (count + 1)  # not +=, which could change the caller's array
+    return count + 1, mean, squares + distance * (value - mean)
 
-    __slots__ = ()
 
-    def initial(self) -> tuple[int, float, float] | None:
-        """Return None, because there is no value yet."""
-        return None
+def _finish_mean(state: tuple[int, float]) -> float | None:
+    return state[1] / state[0] if state[0] else None
 
-    def add(self, state: tuple[int, float, float] | None, value: float) -> tuple[int, float, float]:
-        """Return the count, the mean, and the sum of squared distances from the mean."""
-        if state is None:
-            return 1, value, 0
-        count, mean, squares = state
-        distance = value - mean
-        mean = mean + distance / (count + 1)  # not +=, which could change the caller's array
-        return count + 1, mean, squares + distance * (value - mean)
 
-    def finish(self, state: tuple[int, float, float] | None) -> float | None:
-        """Return the sum of squares divided by the count minus one."""
-        return None if state is None or state[0] < 2 else state[2] / (state[0] - 1)
+def _finish_variance(state: tuple[int, float, float]) -> float | None:
+    return None if state[0] < 2 else state[2] / (state[0] - 1)
 
 
 class WholeWindow(Generic[Value]):
@@ -262,14 +227,14 @@ class WholeWindow(Generic[Value]):
 
 FUNCTIONS: Final[Mapping[str, object]] = MappingProxyType(
     {
-        "count": Count(),
-        "first": First(),
-        "last": Last(),
-        "max": Max(),
-        "mean": Mean(),
-        "min": Min(),
-        "sum": Sum(),
-        "variance": Variance(),
+        "count": _Incremental(0, _count, int),
+        "first": _of_one_value(_first),
+        "last": _of_one_value(_last),
+        "max": _of_one_value(_max),
+        "mean": _Incremental((0, 0.0), _mean, _finish_mean),
+        "min": _of_one_value(_min),
+        "sum": _of_one_value(_sum),
+        "variance": _Incremental((0, 0.0, 0.0), _variance, _finish_variance),
     }
 )
 """The functions by name."""

@@ -3,7 +3,7 @@
 In the *enqueue buffer*, tuples accumulate as they arrive, and whole windows of them are dropped.
 The *dequeue buffer* has the tuples of the committed window that have not left (report, section
 6.2). The window buffer decides where each tuple goes. This module stores the tuples: as Python
-objects (`ObjectTuples`), or as bytes in the blocks of a page pool.
+objects (`ObjectTuples`), or as bytes in the blocks of a page pool (`BlockChain`).
 
 Most tuples never leave. So a tuple is stored without names, and becomes an `Update` when it leaves.
 """
@@ -72,7 +72,7 @@ class BufferedTuples(Protocol):
         """
         ...
 
-    def discard(self) -> None:
+    def drop_committed(self) -> None:
         """Empty the dequeue buffer."""
         ...
 
@@ -139,7 +139,7 @@ class ObjectTuples:
         self._committed.extend(self._enqueued[:count])
         del self._enqueued[:dropping]
 
-    def discard(self) -> None:
+    def drop_committed(self) -> None:
         """Empty the dequeue buffer."""
         self._committed.clear()
 

@@ -100,7 +100,7 @@ class WindowSpecification:
         return index if self.start(index) == time else index + 1
 
     def check_times(self, times: Sequence[float]) -> None:
-        """Raise TimeOutOfRangeError for the row whose windows cannot be told, if there is one."""
+        """Raise TimeOutOfRangeError for the row whose windows cannot be computed, if any."""
         for extreme in (min(times), max(times)) if times else ():
             try:
                 self.newest(extreme)

@@ -210,7 +210,7 @@ class WindowBuffer(ABC):
         end = self._committed_end
         shared = min(self._first, end) if self._tuples.enqueued_count() else end
         self._counts.dropped += max(0, shared - max(self._taken, self._used_until))
-        self._tuples.discard()
+        self._tuples.drop_committed()
         self._taken = shared
         self._last_number = -1
         self._is_complete = False

@@ -1,7 +1,7 @@
 """A generated trading day that is like the report's NYSE data, which needs a licence.
 
 The report (section 5.3, figure 8) uses the trades and quotes of a day of January 2006: more than
-3,000 stock symbols, of which the busiest was updated 4,305 times and the slowest once. It says
+3,000 stock symbols. The busiest was updated 4,305 times and the slowest once. The report says
 nothing about the symbols between these two. So there are two shapes with the same ends:
 
 - "power-law": the symbol of rank r has updates in proportion to r to the -theta, with the theta

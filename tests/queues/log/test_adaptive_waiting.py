@@ -34,9 +34,8 @@ def test_it_keeps_every_update_again_once_nothing_waits() -> None:
     assert values_of(queue.dequeue_many(9)) == [0, 1]
 
 
-def test_one_hot_key_at_constant_overload_does_not_make_it_flutter() -> None:
+def test_one_hot_key_at_constant_overload_does_not_make_it_flutter(clock: ManualClock) -> None:
     # One key never has more than one update waiting, however far behind the consumer is.
-    clock = ManualClock()
     queue = in_place(max_waiting=8, clock=clock)
     for number in range(3_000):
         queue.enqueue("IBM", number)
@@ -59,7 +58,7 @@ def test_many_keys_at_constant_overload_do_not_make_it_flutter() -> None:
     assert queue.statistics().switches == 1
 
 
-def test_it_goes_back_when_the_consumer_catches_up_before_the_queue_is_empty() -> None:
+def test_it_stops_conflating_when_the_consumer_has_caught_up_before_the_queue_is_empty() -> None:
     queue = in_place(max_waiting=10)
     for number in range(40):
         queue.enqueue(number % 10, number)
@@ -76,8 +75,7 @@ def test_it_goes_back_when_the_consumer_catches_up_before_the_queue_is_empty() -
     queue._check()
 
 
-def test_what_it_keeps_when_it_goes_back_waits_in_the_order_of_arrival() -> None:
-    clock = ManualClock()
+def test_updates_wait_in_the_order_of_arrival_after_conflation_ends(clock: ManualClock) -> None:
     queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=4, resume_waiting=3, clock=clock)
     for number in range(5):
         queue.enqueue("ABCDA"[number], number)
@@ -91,8 +89,7 @@ def test_what_it_keeps_when_it_goes_back_waits_in_the_order_of_arrival() -> None
     queue._check()
 
 
-def test_keys_are_in_place_by_their_waits_after_it_has_switched_twice() -> None:
-    clock = ManualClock()
+def test_keys_are_in_place_by_their_waits_after_it_has_switched_twice(clock: ManualClock) -> None:
     queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=4, clock=clock)
     for key in "febdb--aaa":
         if key == "-":
@@ -106,8 +103,7 @@ def test_keys_are_in_place_by_their_waits_after_it_has_switched_twice() -> None:
     assert [update.key for update in queue.dequeue_many(9)] == ["b", "d", "a"]
 
 
-def test_an_update_that_waits_too_long_makes_it_conflate() -> None:
-    clock = ManualClock()
+def test_an_update_that_waits_too_long_makes_it_conflate(clock: ManualClock) -> None:
     queue = AdaptiveQueue(InPlaceScheduler(), max_age=5.0, clock=clock)
     for number in range(3):
         queue.enqueue("IBM", number)
@@ -118,8 +114,7 @@ def test_an_update_that_waits_too_long_makes_it_conflate() -> None:
     assert values_of(queue.dequeue_many(9)) == [2]
 
 
-def test_it_goes_back_only_when_none_waits_too_long() -> None:
-    clock = ManualClock()
+def test_it_stops_conflating_only_when_no_update_waits_too_long(clock: ManualClock) -> None:
     queue = AdaptiveQueue(
         InPlaceScheduler(), max_waiting=2, max_age=100.0, resume_age=1.0, clock=clock
     )
@@ -149,9 +144,8 @@ def test_a_returned_older_value_waits_while_it_keeps_all_and_not_while_it_confla
         queue._check()
 
 
-def test_a_late_update_that_is_given_back_while_it_conflates_is_superseded() -> None:
+def test_a_late_update_that_is_given_back_while_it_conflates_is_superseded(stream: Stream) -> None:
     # The queue came when the key was known already, so all that it has seen of the key is late.
-    stream = Stream(clock=ManualClock())
     stream.enqueue("A", "before the queue", time=9)
     queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=1)
     stream.attach(queue)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from upstream import Update
 from upstream.keys import KeyCell
 from upstream.queues.log.backlog import Backlog, BacklogPlace
@@ -37,8 +39,12 @@ class Keys:
         return [ticket.entry.value for ticket in self.backlog]
 
 
-def test_updates_leave_in_the_order_in_which_they_came() -> None:
-    keys = Keys()
+@pytest.fixture
+def keys() -> Keys:
+    return Keys()
+
+
+def test_updates_leave_in_the_order_in_which_they_came(keys: Keys) -> None:
     for now, key in enumerate("ABA"):
         keys.append(key, float(now))
     popped = [keys.backlog.pop(3.0).update() for _ in range(3)]
@@ -46,8 +52,7 @@ def test_updates_leave_in_the_order_in_which_they_came() -> None:
     assert not keys.backlog
 
 
-def test_the_staleness_of_a_key_falls_to_its_next_update() -> None:
-    keys = Keys()
+def test_the_staleness_of_a_key_falls_to_its_next_update(keys: Keys) -> None:
     keys.append("A", 0.0)
     keys.append("A", 4.0)
     place = keys.places["A"]
@@ -59,8 +64,7 @@ def test_the_staleness_of_a_key_falls_to_its_next_update() -> None:
     assert keys.sums.queue_mean(place, 8.0) == area / 8.0
 
 
-def test_updates_given_back_in_any_order_stand_where_they_stood() -> None:
-    keys = Keys()
+def test_updates_given_back_in_any_order_stand_where_they_stood(keys: Keys) -> None:
     for now, key in enumerate("ABAB"):
         keys.append(key, float(now))
     records = [keys.backlog.pop(4.0).record(4.0) for _ in range(3)]
@@ -71,8 +75,7 @@ def test_updates_given_back_in_any_order_stand_where_they_stood() -> None:
     assert keys.places["A"].waiting_since == 0.0
 
 
-def test_any_update_can_be_dropped() -> None:
-    keys = Keys()
+def test_any_update_can_be_dropped(keys: Keys) -> None:
     for now, key in enumerate("AABA"):
         keys.append(key, float(now))
     assert keys.backlog.drop(1, 4.0).entry.value == "A2"
@@ -82,8 +85,7 @@ def test_any_update_can_be_dropped() -> None:
     assert keys.values() == ["B1"]
 
 
-def test_what_was_dropped_cannot_be_what_staleness_falls_to() -> None:
-    keys = Keys()
+def test_staleness_does_not_fall_to_a_dropped_update(keys: Keys) -> None:
     for now in (0.0, 1.0, 2.0, 3.0):
         keys.append("A", now)
     place = keys.places["A"]
@@ -96,8 +98,7 @@ def test_what_was_dropped_cannot_be_what_staleness_falls_to() -> None:
     assert place.stale_since is None
 
 
-def test_a_standing_consumer_lets_nothing_grow_but_what_waits() -> None:
-    keys = Keys()
+def test_a_standing_consumer_lets_nothing_grow_but_what_waits(keys: Keys) -> None:
     for now in range(1_000):
         keys.append("A", float(now))
         if len(keys.backlog) > 3:
@@ -105,8 +106,7 @@ def test_a_standing_consumer_lets_nothing_grow_but_what_waits() -> None:
     assert len(keys.sums.later[keys.places["A"]]) <= 4
 
 
-def test_the_oldest_update_says_when_it_expires() -> None:
-    keys = Keys()
+def test_the_oldest_update_says_when_it_expires(keys: Keys) -> None:
     assert keys.backlog.next_expiry(2.0) == float("inf")
     keys.append("A", 1.0)
     keys.append("B", 2.0)

@@ -1,4 +1,4 @@
-"""A key of which a queue drops the last update is forgotten then, whoever looks and when."""
+"""A key is forgotten as soon as a queue drops its last update, whenever the queue is used."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_key_that_was_shed_is_forgotten_at_once_if_its_time_is_over() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_key_is_forgotten_when_the_last_queue_lets_go_of_it(
+def test_a_key_is_forgotten_when_the_last_queue_no_longer_holds_it(
     kind: Callable[[], StreamQueue], is_first: bool
 ) -> None:
     """The late update leaves its queue at 6, when nothing else falls due; the other at 9."""
@@ -75,7 +75,7 @@ def test_a_key_is_forgotten_when_the_last_queue_lets_go_of_it(
     assert other.application_staleness() == pytest.approx(9.0 / 2)
 
 
-def test_what_expires_unseen_frees_its_place_in_the_pool_at_its_time() -> None:
+def test_an_unread_update_that_expires_releases_its_location_in_time() -> None:
     clock = ManualClock()
     memory = OnDemandMemory(PagePool(64, page_bytes=64, location_bytes=64))
     stream = Stream(clock=clock, memory=memory, forget_after=3.0)
@@ -92,7 +92,7 @@ def test_what_expires_unseen_frees_its_place_in_the_pool_at_its_time() -> None:
     assert [update.key for update in stream.snapshot()] == ["B"]
 
 
-def test_what_an_update_sheds_makes_room_for_the_next() -> None:
+def test_shedding_makes_room_for_the_next_update() -> None:
     clock = ManualClock()
     memory = OnDemandMemory(PagePool(128, page_bytes=64, location_bytes=64))
     stream = Stream(clock=clock, memory=memory, forget_after=3.0)

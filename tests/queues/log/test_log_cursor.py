@@ -31,7 +31,7 @@ class Taken:
         return [entry.value for entry in self.entries]
 
 
-def test_what_was_enqueued_is_taken_over_when_the_cursor_settles() -> None:
+def test_a_cursor_reads_the_enqueued_updates_when_it_settles() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     taken = Taken()
@@ -50,8 +50,7 @@ def test_what_was_enqueued_is_taken_over_when_the_cursor_settles() -> None:
     ]
 
 
-def test_a_cursor_that_is_closed_takes_nothing_over() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_cursor_that_is_closed_takes_nothing_over(stream: Stream) -> None:
     taken = Taken()
     cursor = LogCursor(taken.take, read_ahead=None)
     cursor.open(stream._feed)
@@ -62,8 +61,7 @@ def test_a_cursor_that_is_closed_takes_nothing_over() -> None:
     assert taken.entries == []
 
 
-def test_a_cursor_with_a_bound_settles_by_itself() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_cursor_with_a_bound_settles_by_itself(stream: Stream) -> None:
     taken = Taken()
     LogCursor(taken.take, read_ahead=2).open(stream._feed)
     stream.enqueue("A", 1)
@@ -98,8 +96,7 @@ def test_an_entry_about_which_something_fails_is_read_later_and_so_are_those_beh
     assert taken.values() == [1, 2, 3]
 
 
-def test_a_cursor_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else() -> None:
-    stream = Stream(clock=ManualClock())
+def test_other_cursors_read_an_update_on_which_one_cursor_fails(stream: Stream) -> None:
     failing, taken = Taken(failures=1), Taken()
     LogCursor(failing.take, read_ahead=1, ask=failing.ask).open(stream._feed)
     LogCursor(taken.take, read_ahead=1).open(stream._feed)
@@ -110,8 +107,7 @@ def test_a_cursor_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else
     stream._check()
 
 
-def test_what_a_cursor_begins_with_reaches_the_queue_at_the_beginning() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_cursor_reads_its_first_entries_as_of_its_opening(stream: Stream) -> None:
     stream.enqueue("A", 1)
     taken = Taken()
     cursor = LogCursor(taken.take, read_ahead=None)

@@ -29,11 +29,13 @@ ANSWERS: dict[str, tuple[Callable[[StreamQueue], object], object]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("ask", "answer"), ANSWERS.values(), ids=ANSWERS)
-def test_whatever_it_is_asked_first_it_has_read_what_arrived(
-    kind: Callable[[], StreamQueue], ask: Callable[[StreamQueue], object], answer: object
+def test_the_first_call_of_any_method_reads_the_arrivals(
+    kind: Callable[[], StreamQueue],
+    ask: Callable[[StreamQueue], object],
+    answer: object,
+    clock: ManualClock,
+    stream: Stream,
 ) -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
     queue = kind()
     stream.attach(queue)
     stream.enqueue_many(["A", "B"], [1, 2])
@@ -43,8 +45,7 @@ def test_whatever_it_is_asked_first_it_has_read_what_arrived(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_unread_is_bounded(kind: Callable[[], StreamQueue]) -> None:
-    stream = Stream(clock=ManualClock())
+def test_the_unread_entries_are_bounded(kind: Callable[[], StreamQueue], stream: Stream) -> None:
     queue = kind()
     stream.attach(queue)
     for number in range(READ_AHEAD - 1):
@@ -55,7 +56,7 @@ def test_what_is_unread_is_bounded(kind: Callable[[], StreamQueue]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_expired_unread_expired_in_time(kind: Callable[[], StreamQueue]) -> None:
+def test_an_unread_update_expires_in_time(kind: Callable[[], StreamQueue]) -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     queue = kind()

@@ -49,7 +49,7 @@ def test_each_reader_reads_every_entry_once_and_in_order() -> None:
     assert log.end == 5
 
 
-def test_a_reader_that_comes_late_reads_what_comes_after_it() -> None:
+def test_a_reader_reads_the_entries_after_its_opening() -> None:
     log = SharedLog()
     first = Reader(log)
     log.open(first)

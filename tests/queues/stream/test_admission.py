@@ -61,7 +61,7 @@ class Weighed:
 
     @property
     def noted(self) -> set[Key]:
-        """The keys of which anything is remembered, after what is no longer needed was let go."""
+        """The keys that are remembered after all closed cells were removed."""
         table = self.queue.stream._feed.keys
         assert not self.queue.stream._intake._admission._asked
         table.sweep()
@@ -96,7 +96,7 @@ def test_each_queue_asks_once_for_a_key_however_often_it_updates() -> None:
 
 
 @pytest.mark.parametrize("snapshot", [False, True])
-def test_a_queue_that_comes_late_asks_once_for_each_key_that_it_finds(snapshot: bool) -> None:
+def test_a_queue_that_is_attached_later_asks_once_for_each_known_key(snapshot: bool) -> None:
     stream = Stream(clock=ManualClock())
     stream.enqueue_many([1, 2, 3], ["a", "b", "c"])
     late = Weighed()
@@ -105,7 +105,7 @@ def test_a_queue_that_comes_late_asks_once_for_each_key_that_it_finds(snapshot: 
     assert late.weights.asked == [1, 2, 3]
 
 
-def test_a_queue_that_comes_late_serves_by_the_weights_of_the_keys_that_it_finds() -> None:
+def test_a_queue_that_is_attached_later_uses_the_weights_of_known_keys() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     stream.enqueue_many(["A", "B"], [1, 2])
@@ -147,8 +147,7 @@ def test_nothing_is_left_of_keys_for_which_the_pool_is_full() -> None:
     assert weighed.noted == {0, 1}
 
 
-def test_what_a_retaining_stream_knows_is_noted_though_the_queue_is_full() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_full_queue_notes_the_keys_of_a_retaining_stream(stream: Stream) -> None:
     weighed = Weighed(capacity=1)
     stream.attach(weighed.queue)
     stream.enqueue_many([1, 2], ["one", "two"])
@@ -182,7 +181,7 @@ def test_nothing_is_left_of_a_batch_whose_values_are_no_column_that_can_be_read(
 
 
 @every_column
-def test_nothing_is_left_of_a_batch_of_which_a_key_is_refused(column: MakeColumn) -> None:
+def test_nothing_is_kept_about_a_batch_with_a_refused_key(column: MakeColumn) -> None:
     weighed = Weighed(refuses_text=True)
     weighed.queue.enqueue(b"known", 0)
     keys = column(["A", "B"])

@@ -152,7 +152,7 @@ def test_several_cursors_find_what_a_look_at_all_keys_finds(
             assert watch.cursor.next_due() == first + watch.cursor.age
 
 
-def test_what_waits_for_one_age_shares_a_cursor_and_the_order_goes_with_the_last() -> None:
+def test_actions_at_one_age_share_a_cursor_and_the_order_ends_with_the_last_cursor() -> None:
     kept = KeptOrder(KeyTable())
     ages = AgeCursors(kept)
     calls: list[str] = []

@@ -38,9 +38,13 @@ class Source:
         self.dues.sort()
 
 
-def test_things_fall_due_in_the_order_of_time_and_at_one_time_by_age() -> None:
+@pytest.fixture
+def deadlines() -> Deadlines:
+    return Deadlines()
+
+
+def test_things_fall_due_in_the_order_of_time_and_at_one_time_by_age(deadlines: Deadlines) -> None:
     fallen: Fallen = []
-    deadlines = Deadlines()
     deadlines.watch(Source("old", 9.0, fallen, 1.0, 4.0), 0.0)
     deadlines.watch(Source("young", 2.0, fallen, 3.0, 4.0), 0.0)
     assert deadlines.due_at == 1.0
@@ -51,10 +55,9 @@ def test_things_fall_due_in_the_order_of_time_and_at_one_time_by_age() -> None:
     deadlines._check()
 
 
-def test_what_arrives_later_falls_due_in_time_though_nothing_was_noted() -> None:
+def test_a_later_arrival_becomes_due_in_time_without_being_noted(deadlines: Deadlines) -> None:
     fallen: Fallen = []
     source = Source("A", 5.0, fallen)
-    deadlines = Deadlines()
     deadlines.watch(source, 0.0)
     source.arrive(1.0)
     assert deadlines.due_at <= 6.0
@@ -65,19 +68,17 @@ def test_what_arrives_later_falls_due_in_time_though_nothing_was_noted() -> None
     assert fallen == [("A", 6.0)]
 
 
-def test_a_source_that_is_idle_is_asked_once_in_its_age() -> None:
+def test_a_source_that_is_idle_is_asked_once_in_its_age(deadlines: Deadlines) -> None:
     source = Source("A", 5.0, [])
-    deadlines = Deadlines()
     deadlines.watch(source, 0.0)
     for tenth in range(1, 500):
         deadlines.catch_up_to(tenth / 10)
     assert source.asked <= 1 + 50 / 5
 
 
-def test_something_may_fall_due_sooner_than_a_source_said() -> None:
+def test_a_source_may_become_due_sooner_than_it_said(deadlines: Deadlines) -> None:
     fallen: Fallen = []
     source = Source("A", 5.0, fallen, 4.0)
-    deadlines = Deadlines()
     deadlines.watch(source, 0.0)
     source.dues.insert(0, 1.0)
     deadlines.reconsider(source, 0.0)
@@ -88,10 +89,9 @@ def test_something_may_fall_due_sooner_than_a_source_said() -> None:
     deadlines._check()
 
 
-def test_a_source_that_is_watched_no_more_falls_due_no_more() -> None:
+def test_a_source_that_is_watched_no_more_falls_due_no_more(deadlines: Deadlines) -> None:
     fallen: Fallen = []
     gone, other = Source("gone", 1.0, fallen, 1.0), Source("other", 1.0, fallen, 2.0)
-    deadlines = Deadlines()
     deadlines.watch(gone, 0.0)
     deadlines.watch(other, 0.0)
     deadlines.stop_watching(gone)
@@ -103,8 +103,7 @@ def test_a_source_that_is_watched_no_more_falls_due_no_more() -> None:
     assert deadlines.due_at == NEVER
 
 
-def test_a_source_may_stop_the_watch_as_it_is_asked_or_falls_due() -> None:
-    deadlines = Deadlines()
+def test_a_source_may_stop_the_watch_as_it_is_asked_or_falls_due(deadlines: Deadlines) -> None:
 
     class Leaving(Source):
         def next_due(self) -> float:
@@ -118,16 +117,14 @@ def test_a_source_may_stop_the_watch_as_it_is_asked_or_falls_due() -> None:
     deadlines._check()
 
 
-def test_an_age_below_the_precision_of_time_does_not_stop_it() -> None:
-    deadlines = Deadlines()
+def test_an_age_below_the_precision_of_time_does_not_stop_it(deadlines: Deadlines) -> None:
     deadlines.watch(Source("A", 1e-12, []), 1e9)
     deadlines.catch_up_to(1e9)
     deadlines.catch_up_to(2e9)
     assert deadlines.due_at > 2e9
 
 
-def test_closed_deadlines_raise_at_every_look() -> None:
-    deadlines = Deadlines()
+def test_closed_deadlines_raise_at_every_look(deadlines: Deadlines) -> None:
     deadlines.watch(Source("A", 1.0, [], 1.0), 0.0)
     deadlines.close("stream")
     assert deadlines.is_closed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from upstream import (
+    TOMBSTONE,
     ClosedError,
     InPlaceScheduler,
     KeyNotHashableError,
@@ -18,8 +19,7 @@ from upstream.queues.log.log_cursor import LogCursor
 from upstream.queues.stream.kept_order import KeptOrder
 
 
-def test_the_log_and_the_kept_order_exist_only_while_something_needs_them() -> None:
-    stream = Stream(clock=ManualClock())
+def test_the_log_and_the_kept_order_exist_only_while_something_needs_them(stream: Stream) -> None:
     feed = stream._feed
     stream.attach(UpdateQueue(InPlaceScheduler()))
     cursor = LogCursor(lambda _entry, _now: None, read_ahead=None)
@@ -47,12 +47,13 @@ def test_the_newest_values_come_in_the_order_of_their_arrival() -> None:
     feed = stream._feed
     assert [cell.key for cell in feed.newest_cells()] == ["B", "A"]
     assert [cell.key for cell in feed.newest_cells(since=2.0)] == ["A"]
+    stream.enqueue("A", TOMBSTONE)
+    assert [cell.key for cell in feed.newest_cells()] == ["B"]
     entry = feed.entry_of(feed.newest_cells()[0])
     assert (entry.value, entry.arrival, entry.version) == ("B", 1.0, 1)
 
 
-def test_a_key_is_found_if_it_is_known_and_can_be_one() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_key_is_found_if_it_is_known_and_can_be_one(stream: Stream) -> None:
     stream.enqueue("A", 1)
     assert stream._feed.find("A") is not None
     assert stream._feed.find("B") is None
@@ -62,8 +63,7 @@ def test_a_key_is_found_if_it_is_known_and_can_be_one() -> None:
         stream._feed.forget("B")
 
 
-def test_a_closed_feed_says_what_is_closed() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_closed_feed_says_what_is_closed(stream: Stream) -> None:
     stream.close()
     with pytest.raises(ClosedError, match="stream"):
         stream._feed.catch_up()

@@ -25,8 +25,7 @@ def test_a_quiet_key_is_forgotten_at_its_age_unless_a_queue_holds_it() -> None:
     stream._check()
 
 
-def test_a_deleted_key_is_forgotten_once_every_queue_has_delivered_that() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_deleted_key_is_forgotten_once_every_queue_has_delivered_that(stream: Stream) -> None:
     queues = [UpdateQueue(InPlaceScheduler()), AppendQueue()]
     for queue in queues:
         stream.attach(queue)
@@ -39,16 +38,13 @@ def test_a_deleted_key_is_forgotten_once_every_queue_has_delivered_that() -> Non
     stream._check()
 
 
-def test_a_deletion_that_no_queue_hears_of_forgets_its_key_at_once() -> None:
-    stream = Stream(clock=ManualClock())
+def test_a_deletion_in_a_stream_without_queues_forgets_its_key_at_once(stream: Stream) -> None:
     stream.enqueue("A", 1)
     stream.enqueue("A", TOMBSTONE)
     assert len(stream) == 0
 
 
-def test_a_stream_that_forgets_nothing_keeps_quiet_keys() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
+def test_a_stream_that_forgets_nothing_keeps_quiet_keys(clock: ManualClock, stream: Stream) -> None:
     stream.enqueue("A", 1)
     clock.advance(1e9)
     stream._feed.forgetting.if_quiet(next(iter(stream._feed.keys)), 1e9)

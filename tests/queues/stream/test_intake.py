@@ -28,8 +28,7 @@ def test_streams_and_update_queues_share_one_method_that_explains_itself() -> No
     assert "PagePoolFullError" in (UpdateQueue.enqueue.__doc__ or "")
 
 
-def test_updates_are_taken_in_place_while_that_is_all_there_is_to_do() -> None:
-    stream = Stream(clock=ManualClock())
+def test_updates_are_taken_in_place_while_that_is_all_there_is_to_do(stream: Stream) -> None:
     intake = stream._intake
     assert not intake.is_by_reference, "without a queue, deletions have to be looked at"
     in_place = UpdateQueue(InPlaceScheduler())
@@ -62,7 +61,7 @@ def test_values_in_a_pool_are_replaced_in_place_but_not_by_reference() -> None:
 
 
 @pytest.mark.parametrize("attached", [False, True], ids=["own", "attached"])
-def test_what_was_enqueued_to_a_queue_is_counted_by_its_stream(attached: bool) -> None:
+def test_updates_enqueued_into_a_queue_are_counted_by_its_stream(attached: bool) -> None:
     queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
     stream = queue.stream
     if attached:

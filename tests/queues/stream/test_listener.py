@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from collections.abc import Callable
 
@@ -16,12 +17,14 @@ from upstream import (
     ManualClock,
     OnDemandMemory,
     PagePool,
+    ParameterError,
     StalenessIndexScheduler,
     Stream,
     StreamQueue,
     UpdateQueue,
 )
 from upstream.keys import Place
+from upstream.queues.stream.listener import oldest_to_take_over
 
 KINDS: dict[str, Callable[[], StreamQueue]] = {
     "append": AppendQueue,
@@ -37,7 +40,7 @@ class Value:
 
 
 class ProbeScheduler(InPlaceScheduler):
-    """Counts how often it hears of a key."""
+    """Counts how many keys start to wait."""
 
     started = 0
 
@@ -71,8 +74,7 @@ def test_a_queue_that_is_detached_leaves_nothing_behind(kind: str) -> None:
     stream._check()
 
 
-def test_the_log_is_cut_when_its_slowest_reader_goes() -> None:
-    stream = Stream(clock=ManualClock())
+def test_the_log_is_cut_when_its_slowest_reader_goes(stream: Stream) -> None:
     slow, fast = AppendQueue(), AppendQueue()
     stream.attach(slow)
     stream.attach(fast)
@@ -106,9 +108,7 @@ def test_all_pages_come_back_when_all_keys_are_drained() -> None:
     pool._check()
 
 
-def test_queues_that_expire_leave_no_deadline_behind() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
+def test_queues_that_expire_leave_no_deadline_behind(clock: ManualClock, stream: Stream) -> None:
     queues = [UpdateQueue(InPlaceScheduler(), time_to_live=1.0 + n % 3) for n in range(50)]
     for queue in queues:
         stream.attach(queue)
@@ -135,8 +135,7 @@ def test_a_value_given_back_takes_room_again_and_frees_it_again() -> None:
     assert pool.pages_in_use == 0
 
 
-def test_an_update_of_a_key_that_waits_in_every_queue_visits_none() -> None:
-    stream = Stream(clock=ManualClock())
+def test_an_update_of_a_key_that_waits_in_every_queue_visits_none(stream: Stream) -> None:
     probes = [ProbeScheduler() for _ in range(10)]
     queues = [UpdateQueue(probe) for probe in probes]
     for queue in queues:
@@ -149,3 +148,28 @@ def test_an_update_of_a_key_that_waits_in_every_queue_visits_none() -> None:
     for number in range(100):
         stream.enqueue("A", number)
     assert [probe.started for probe in probes] == [1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
+
+
+def test_nothing_is_taken_over_unless_a_snapshot_is_asked_for() -> None:
+    assert oldest_to_take_over(None, snapshot=False) is None
+    assert oldest_to_take_over(None, snapshot=True) == -math.inf
+    assert oldest_to_take_over(3, snapshot=True) == 3.0
+    for since, snapshot in ((3.0, False), (math.nan, True), ("now", True)):
+        with pytest.raises(ParameterError, match="since"):
+            oldest_to_take_over(since, snapshot=snapshot)
+
+
+def test_fifo_serves_keys_that_were_taken_over_and_given_back_by_their_arrivals() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    for key in "AB":
+        stream.enqueue(key, key)
+        clock.advance(0.25)
+    queue = UpdateQueue(FifoScheduler())
+    stream.attach(queue, snapshot=True)
+    first, second = queue.dequeue_many(2)
+    queue.give_back(second)
+    queue.give_back(first)
+    assert queue.snapshot() == [first, second]
+    assert queue.peek() == first
+    queue._check()

@@ -254,7 +254,7 @@ class StreamMachine(RuleBasedStateMachine):
             self.model.forget(known)
 
     @rule()
-    def somebody_looks(self) -> None:
+    def everything_is_read(self) -> None:
         self.should_look = True
 
     # How it is done.
@@ -281,7 +281,7 @@ class StreamMachine(RuleBasedStateMachine):
             assert self.stream.enqueue(key, value, time) is expected
 
     def deliver_again(self, queue: StreamQueue, model: ModelQueue, update: Update) -> None:
-        # What was taken as delivered may be delivered again by who never knew.
+        # The consumer may deliver an update that was already taken as delivered.
         if not model.counts["taken_as_delivered"]:
             with pytest.raises(NotInProcessError):
                 queue.deliver(update)

@@ -42,7 +42,7 @@ def test_without_a_pool_values_are_the_objects_themselves() -> None:
     assert cell.value is None
 
 
-def test_with_a_pool_values_are_bytes_in_it_until_it_waits_nowhere() -> None:
+def test_with_a_pool_values_are_bytes_in_it_while_the_key_waits() -> None:
     values, cell = pooled(), new_cell()
     assert not values.are_references
     values.put(cell, values.encode(bytearray(b"24.0")), 0.0)
@@ -89,7 +89,7 @@ def test_a_tombstone_stays_when_it_waits_nowhere_and_goes_with_its_key(has_pool:
     assert cell.value is None
 
 
-def test_what_waits_after_a_tombstone_is_kept_and_released_as_before() -> None:
+def test_a_value_after_a_tombstone_is_kept_and_released_as_before() -> None:
     values, cell = pooled(), new_cell()
     values.put(cell, values.encode(TOMBSTONE), 0.0)
     values.release_unneeded(cell, 1.0)

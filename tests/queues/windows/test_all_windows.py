@@ -14,8 +14,7 @@ from upstream import (
 from ..window_kinds import Consumer, feed
 
 
-def test_a_window_waits_from_its_close_until_it_is_opened() -> None:
-    clock = ManualClock()
+def test_a_window_waits_from_its_close_until_it_is_opened(clock: ManualClock) -> None:
     queue = AppendWindowQueue(WindowSpecification(2, 2, tick=1), clock=clock)
     feed(queue, "IBM", range(6), clock=clock)  # closed at 1, 3 and 5
     clock.set(7)
@@ -29,8 +28,7 @@ def test_a_window_waits_from_its_close_until_it_is_opened() -> None:
     assert len(queue) == 0
 
 
-def test_a_window_that_is_opened_while_it_is_open_never_waits() -> None:
-    clock = ManualClock()
+def test_a_window_that_is_opened_while_it_is_open_never_waits(clock: ManualClock) -> None:
     queue = AppendWindowQueue(WindowSpecification(3, 3, tick=1), clock=clock)
     for time in range(9):
         feed(queue, "IBM", [time], clock=clock)

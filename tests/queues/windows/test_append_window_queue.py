@@ -76,7 +76,7 @@ class TestShedding:
         windows = queue.statistics().windows
         assert windows.shed / windows.opened == pytest.approx(share, abs=0.05)
 
-    def test_what_is_not_shed_is_whole(self) -> None:
+    def test_windows_that_are_not_shed_are_whole(self) -> None:
         queue = AppendWindowQueue(WindowSpecification(4, 1), shedding=RandomWindowShedding(0.6))
         consumer = Consumer(queue)
         for time in range(300):
@@ -115,8 +115,7 @@ class TestShedding:
         with pytest.raises(ParameterError, match="share must be a share of the windows"):
             RandomWindowShedding(wrong)
 
-    def test_staleness_counts_windows_that_were_shed(self) -> None:
-        clock = ManualClock()
+    def test_staleness_counts_windows_that_were_shed(self, clock: ManualClock) -> None:
         queue = AppendWindowQueue(
             WindowSpecification(2, 2, tick=1), clock=clock, shedding=RandomWindowShedding(1.0)
         )
@@ -131,7 +130,7 @@ def test_shedding_is_a_policy() -> None:
         AppendWindowQueue(WindowSpecification(2, 2), shedding=0.5)  # type: ignore[arg-type]
 
 
-def test_forgetting_a_key_gives_up_the_windows_that_the_operator_has_open() -> None:
+def test_forgetting_a_key_aborts_the_windows_that_the_operator_has_open() -> None:
     queue = AppendWindowQueue(WindowSpecification(3, 1))
     feed(queue, "IBM", range(3))
     consumer = Consumer(queue)

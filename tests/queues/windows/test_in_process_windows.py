@@ -40,7 +40,9 @@ def test_a_result_is_delivered_once(make: MakeQueue) -> None:
         WindowResult([], 0.0, 3.0, 1),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_no_result_of_the_queue_is_refused(make: MakeQueue, wrong: object) -> None:
+def test_an_object_that_is_not_a_result_of_the_queue_is_refused(
+    make: MakeQueue, wrong: object
+) -> None:
     with pytest.raises(WindowNotInProcessError):
         make(TUMBLING).deliver(wrong)  # type: ignore[arg-type]
 
@@ -63,7 +65,7 @@ def test_results_can_be_delivered_together_and_in_any_order(make: MakeQueue) -> 
 
 
 @every_kind
-def test_what_is_never_delivered_is_bounded(make: MakeQueue) -> None:
+def test_the_windows_in_process_are_bounded(make: MakeQueue) -> None:
     queue = make(TUMBLING, clock=ManualClock(), in_process_limit=2)
     collect = Aggregate("count")
     results = []

@@ -81,8 +81,7 @@ class TestStates:
         assert [one.key for one in queue.dequeue_many(9)] == ["a", "a", "b"]
         assert queue.statistics().windows.committed == 2
 
-    def test_a_key_that_stood_back_gets_its_place_again(self) -> None:
-        clock = ManualClock()
+    def test_a_key_that_stood_back_gets_its_place_again(self, clock: ManualClock) -> None:
         queue = eager(SLIDING, clock=clock)
         feed(queue, "a", [0], clock=clock)
         queue.dequeue_many(2)

@@ -52,7 +52,7 @@ def test_the_outcome_says_what_became_of_a_tuple(make: MakeQueue) -> None:
     ]
 
 
-def test_a_window_that_replaces_one_that_waits_is_told() -> None:
+def test_a_window_that_replaces_a_waiting_one_has_the_outcome_superseded() -> None:
     queue = lazy(WINDOWS)
     outcomes = [queue.enqueue("IBM", 0, time=time) for time in range(8)]
     assert outcomes.index(Outcome.SUPERSEDED) == 6
@@ -181,7 +181,7 @@ def test_a_tombstone_forgets_its_key(make: MakeQueue) -> None:
     assert consumer.results[-1].value == [3] or consumer.results[0].value == [0, 1]
 
 
-def test_a_weight_or_rate_that_is_none_keeps_the_key_out() -> None:
+def test_a_key_with_an_invalid_weight_or_rate_is_not_added() -> None:
     weighted = WindowQueue(
         WINDOWS, LazyWindowBuffer, StalenessIndexScheduler(weight=lambda _: -1.0)
     )
@@ -194,7 +194,7 @@ def test_a_weight_or_rate_that_is_none_keeps_the_key_out() -> None:
         assert queue.statistics().keys == queue.statistics().tuples.arrived == 0
 
 
-def test_what_the_codec_cannot_encode_is_an_error_and_changes_nothing() -> None:
+def test_a_value_that_cannot_be_encoded_is_an_error_and_changes_nothing() -> None:
     queue = lazy(WINDOWS, memory=OnDemandMemory(PagePool(4096)), codec=JsonCodec())
     feed(queue, "IBM", [0, 1])
     before = queue.statistics()
@@ -311,7 +311,9 @@ class TestAttached:
         assert queue.statistics().keys == (1 if is_held else 0)
 
     @every_kind
-    def test_what_only_the_stream_can_keep_is_counted(self, make: MakeQueue) -> None:
+    def test_a_tuple_whose_windows_cannot_be_computed_is_counted_as_outside(
+        self, make: MakeQueue
+    ) -> None:
         stream, queue = Stream(clock=ManualClock()), make(WINDOWS)
         stream.attach(queue)
         stream.enqueue("IBM", 1, time=1e300)

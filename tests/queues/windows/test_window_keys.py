@@ -1,4 +1,4 @@
-"""The places of keys are found, made and let go of, whatever the keys do when they are asked."""
+"""Places are found, made and removed, even if the keys raise when they are compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from upstream.queues.windows.window_keys import WindowKeys
 
 
 class Asked:
-    """Keys of which 'bad' is refused, and who was asked about."""
+    """Refuses the key 'bad', and notes the keys that were asked about."""
 
     def __init__(self) -> None:
         self.keys: list[Key] = []
@@ -48,7 +48,7 @@ def test_a_key_is_known_when_its_place_was_opened() -> None:
     assert asked.keys == ["A"]
 
 
-def test_nothing_is_left_of_keys_that_do_not_come_in() -> None:
+def test_nothing_is_kept_about_keys_that_are_not_added() -> None:
     asked = Asked()
     asked.places.places_for(["A", "B"], [1, 2])
     asked.places.end_call()
@@ -64,7 +64,7 @@ def test_a_key_that_cannot_be_one_is_named_with_its_row() -> None:
         asked.places.places_for(["A", []], [1, 2])  # type: ignore[list-item]
 
 
-def test_a_key_that_goes_and_comes_again_within_one_call_has_another_place() -> None:
+def test_a_key_that_is_forgotten_and_added_within_one_call_has_another_place() -> None:
     asked = Asked()
     (old,) = asked.open("A")
     assert asked.places.place_for("A", TOMBSTONE) is old
@@ -81,7 +81,7 @@ def test_a_key_that_goes_and_comes_again_within_one_call_has_another_place() -> 
     assert list(asked.places) == [new]
 
 
-def test_a_key_that_goes_is_not_found() -> None:
+def test_a_forgotten_key_is_not_found() -> None:
     asked = Asked()
     (place,) = asked.open("A")
     place.cell.index = CLOSED

@@ -223,7 +223,7 @@ class WindowMachine(RuleBasedStateMachine):
         self.clock.advance(pause)
         known, result = data.draw(st.sampled_from(self.results))
         self.deliver(known, result)
-        # What was taken as delivered may be delivered again by who never knew.
+        # The consumer may deliver a result whose window was already taken as delivered.
         if not self.queue.statistics().taken_as_delivered:
             with pytest.raises(WindowNotInProcessError):
                 self.queue.deliver(result)

@@ -36,13 +36,14 @@ from ..window_kinds import Consumer, eager, feed, lazy
 TUMBLING = WindowSpecification(3, 3)
 SLIDING = WindowSpecification(3, 1, tick=1)
 BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer])
+Buffer = type[WindowBuffer]
 
 
 @pytest.mark.parametrize("policy", SCHEDULERS)
 @BUFFERS
 @pytest.mark.parametrize("seed", range(10))
 def test_every_scheduler_serves_every_window_once_and_whole(
-    policy: str, buffer: type[WindowBuffer], seed: int
+    policy: str, buffer: Buffer, seed: int
 ) -> None:
     chance = random.Random(seed)
     clock = ManualClock()
@@ -72,8 +73,7 @@ def test_every_scheduler_serves_every_window_once_and_whole(
     assert statistics.windows.held == statistics.waiting == statistics.in_process == 0
 
 
-def test_fifo_serves_the_key_whose_newest_window_is_the_oldest() -> None:
-    clock = ManualClock()
+def test_fifo_serves_the_key_whose_newest_window_is_the_oldest(clock: ManualClock) -> None:
     queue = WindowQueue(TUMBLING, LazyWindowBuffer, FifoScheduler(), clock=clock)
     for time in range(7):
         clock.set(time)
@@ -83,8 +83,7 @@ def test_fifo_serves_the_key_whose_newest_window_is_the_oldest() -> None:
     assert [one.key for one in queue.dequeue_many(8)] == ["b"] * 4 + ["a"] * 4
 
 
-def test_in_place_serves_the_key_that_has_waited_longest() -> None:
-    clock = ManualClock()
+def test_in_place_serves_the_key_that_has_waited_longest(clock: ManualClock) -> None:
     queue = lazy(TUMBLING, clock=clock)
     for time in range(7):
         clock.set(time)
@@ -94,8 +93,7 @@ def test_in_place_serves_the_key_that_has_waited_longest() -> None:
     assert [one.key for one in queue.dequeue_many(8)] == ["a"] * 4 + ["b"] * 4
 
 
-def test_the_index_goes_by_weights() -> None:
-    clock = ManualClock()
+def test_the_index_goes_by_weights(clock: ManualClock) -> None:
     scheduler = StalenessIndexScheduler(weight={"b": 100.0})
     queue = WindowQueue(TUMBLING, LazyWindowBuffer, scheduler, clock=clock)
     assert queue.scheduler is scheduler
@@ -123,7 +121,7 @@ def test_queue_staleness_is_that_of_closed_windows_for_lazy_and_started_ones_for
 
 
 @BUFFERS
-def test_the_window_that_waits_can_be_read(buffer: type[WindowBuffer]) -> None:
+def test_the_window_that_waits_can_be_read(buffer: Buffer) -> None:
     queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler())
     assert queue.read("IBM") is None
     feed(queue, "IBM", range(5))
@@ -141,7 +139,7 @@ class TestAbort:
     @pytest.mark.parametrize("windows", [TUMBLING, SLIDING], ids=["tumbling", "sliding"])
     @BUFFERS
     def test_the_rest_of_the_window_never_leaves(
-        self, windows: WindowSpecification, buffer: type[WindowBuffer]
+        self, windows: WindowSpecification, buffer: Buffer
     ) -> None:
         queue = WindowQueue(windows, buffer, InPlaceScheduler())
         consumer = Consumer(queue)
@@ -180,9 +178,7 @@ class TestAbort:
             queue.abort("MSFT")
 
     @BUFFERS
-    def test_it_is_the_way_out_when_a_tuple_cannot_be_decoded(
-        self, buffer: type[WindowBuffer]
-    ) -> None:
+    def test_abort_ends_a_window_with_a_tuple_that_cannot_be_decoded(self, buffer: Buffer) -> None:
         class Failing(BytesCodec):
             def decode(self, data: bytes) -> object:
                 if data == b"1":
@@ -212,9 +208,7 @@ class TestParameters:
             WindowQueue(TUMBLING, wrong, InPlaceScheduler())  # type: ignore[arg-type]
 
     @BUFFERS
-    def test_a_buffer_without_windows_stands_for_its_class(
-        self, buffer: type[WindowBuffer]
-    ) -> None:
+    def test_a_buffer_without_windows_stands_for_its_class(self, buffer: Buffer) -> None:
         queues = [WindowQueue(TUMBLING, each, InPlaceScheduler()) for each in (buffer, buffer())]
         for queue in queues:
             feed(queue, "IBM", range(5))
@@ -276,10 +270,8 @@ def test_a_key_that_stood_back_waits_no_more_when_the_queue_is_closed() -> None:
 
 @BUFFERS
 def test_a_key_deleted_from_a_stream_goes_when_all_queues_of_windows_have_read_it(
-    buffer: type[WindowBuffer],
+    buffer: Buffer, stream: Stream
 ) -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
     queues = [WindowQueue(TUMBLING, buffer, InPlaceScheduler()) for _ in range(2)]
     for queue in queues:
         stream.attach(queue)

@@ -31,6 +31,8 @@ from ..window_kinds import Consumer
 TUMBLING = WindowSpecification(3, 3)
 SLIDING = WindowSpecification(3, 1, tick=1)
 BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer])
+Buffer = type[WindowBuffer]
+MakeMemory = type[OnDemandMemory | NaiveMemory]
 
 
 @pytest.mark.parametrize("memory", [OnDemandMemory, NaiveMemory])
@@ -38,10 +40,7 @@ BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer
 class TestMemory:
     @pytest.mark.parametrize("seed", range(10))
     def test_it_does_what_a_queue_without_a_pool_does(
-        self,
-        buffer: type[WindowBuffer],
-        memory: type[OnDemandMemory | NaiveMemory],
-        seed: int,
+        self, buffer: Buffer, memory: MakeMemory, seed: int
     ) -> None:
         chance = random.Random(seed)
         pool = PagePool(1 << 18)
@@ -73,9 +72,7 @@ class TestMemory:
         paged.close()
         assert pool.pages_in_use == 0
 
-    def test_usage_counts_blocks(
-        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
-    ) -> None:
+    def test_usage_counts_blocks(self, buffer: Buffer, memory: MakeMemory) -> None:
         clock = ManualClock()
         held = memory(PagePool(4096), location_bytes=64)
         queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler(), clock=clock, memory=held)
@@ -94,7 +91,7 @@ class TestMemory:
         assert after.average_usage_locations == pytest.approx(usage.locations_held)
 
     def test_usage_is_by_the_clock_of_the_stream_whose_values_were_taken_over(
-        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
+        self, buffer: Buffer, memory: MakeMemory
     ) -> None:
         clock = ManualClock(100.0)
         stream = Stream(clock=clock)
@@ -112,7 +109,7 @@ class TestMemory:
         assert usage.average_usage_locations == pytest.approx(1.5)
 
     def test_a_full_pool_rejects_tuples_and_no_window_has_a_hole(
-        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
+        self, buffer: Buffer, memory: MakeMemory
     ) -> None:
         pool = PagePool(256, page_bytes=128)
         queue = WindowQueue(
@@ -154,9 +151,7 @@ class TestMemory:
         queue.close()
         assert pool.pages_in_use == 0
 
-    def test_a_batch_counts_what_the_pool_refuses(
-        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
-    ) -> None:
+    def test_a_batch_counts_what_the_pool_refuses(self, buffer: Buffer, memory: MakeMemory) -> None:
         queue = WindowQueue(
             WindowSpecification(100, 100),
             buffer,
@@ -169,9 +164,7 @@ class TestMemory:
         assert batch.rejected_rows == (8,)
         assert queue.statistics().is_balanced
 
-    def test_a_value_that_never_fits_is_an_error(
-        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
-    ) -> None:
+    def test_a_value_that_never_fits_is_an_error(self, buffer: Buffer, memory: MakeMemory) -> None:
         held = memory(PagePool(256, page_bytes=128), location_bytes=32)
         queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler(), memory=held)
         feed_bytes(queue, "a", [0])
@@ -194,8 +187,8 @@ class TestCodecsThatFail:
 
     @pytest.mark.parametrize("error", [IndexError, KeyError, ValueError])
     @BUFFERS
-    def test_what_it_raises_reaches_the_caller(
-        self, buffer: type[WindowBuffer], error: type[Exception]
+    def test_an_exception_of_the_codec_reaches_the_caller(
+        self, buffer: Buffer, error: type[Exception]
     ) -> None:
         queue = WindowQueue(
             TUMBLING,
@@ -218,8 +211,7 @@ class TestCodecsThatFail:
         assert queue.abort("bad")
         assert queue.dequeue_many(99)[0].mark is WindowMark.ABORT
 
-    def test_no_window_lacks_what_an_attached_queue_could_not_encode(self) -> None:
-        stream = Stream(clock=ManualClock())
+    def test_no_window_lacks_what_an_attached_queue_could_not_encode(self, stream: Stream) -> None:
         queue = WindowQueue(
             TUMBLING,
             LazyWindowBuffer,

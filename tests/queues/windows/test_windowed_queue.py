@@ -150,8 +150,7 @@ def test_the_cost_of_a_window_is_the_time_spent_on_its_tuples(make: MakeQueue) -
 
 
 @every_kind
-def test_the_cost_of_a_window_can_be_told(make: MakeQueue) -> None:
-    clock = ManualClock()
+def test_the_cost_of_a_window_can_be_given(make: MakeQueue, clock: ManualClock) -> None:
     queue = make(WindowSpecification(4, 4, tick=1), clock=clock, processing_cost=lambda: 30.0)
     feed(queue, "IBM", range(4))
     Consumer(queue, clock).serve(cost=2.0)
@@ -159,7 +158,7 @@ def test_the_cost_of_a_window_can_be_told(make: MakeQueue) -> None:
 
 
 @every_kind
-def test_how_stale_each_key_is_and_was_is_told_in_one_table(make: MakeQueue) -> None:
+def test_key_staleness_has_the_present_and_mean_staleness_of_each_key(make: MakeQueue) -> None:
     clock = ManualClock()
     queue = make(TUMBLING, clock=clock)
     feed(queue, "a", range(30), clock=clock)
@@ -219,8 +218,7 @@ def test_a_window_that_is_open_when_its_key_is_forgotten_is_aborted(make: MakeQu
 
 
 @every_kind
-def test_close_returns_the_final_statistics(make: MakeQueue) -> None:
-    clock = ManualClock()
+def test_close_returns_the_final_statistics(make: MakeQueue, clock: ManualClock) -> None:
     queue = make(SLIDING, clock=clock)
     feed(queue, "IBM", range(8), clock=clock)
     queue.dequeue()

@@ -17,8 +17,7 @@ from ...statistics import (
     ProcessingCost,
     check_count,
 )
-from ...updates import Key, Outcome
-from ..batch_outcome import BatchOutcome
+from ...updates import BatchOutcome, Key, Outcome
 from ..in_process import DEFAULT_IN_PROCESS_LIMIT, InProcess
 from ..places import QueuePlaces
 from ..stream.deadlines import check_age

@@ -23,8 +23,8 @@ from ...statistics import ProcessingCost
 from ...updates import Key, Update
 from ..in_process import InProcess, Record
 from ..places import QueuePlaces
-from ..stream.beginning import Beginning
 from ..stream.feed import Feed
+from ..stream.listener import Beginning
 from ..stream.stream import Stream
 from ..waiting import Counts
 from .backlog import BacklogPlace, Ticket, sequence_of
@@ -122,16 +122,14 @@ class AdaptiveWaiting(LogWaiting):
             feed.watch_age(self.time_to_live, self._expire)
         for cell, terms in beginning.terms.items():
             self.welcome(cell, terms)
-        if self._scheduler.asks_cost and self._cost.is_told:
-            feed.intake.ask_first(self._cost.ask)
+        feed.intake.ask_first(self._scheduler, self._cost)
         self._open_log(beginning, age=age, at_once=True)
 
     def stop_listening(self, now: float) -> None:
         """Stop reading the log, and release what waits."""
         for place in list(self._scheduler):
             self._scheduler.remove(place)
-        if self._scheduler.asks_cost and self._cost.is_told:
-            self._feed.intake.ask_no_more(self._cost.ask)
+        self._feed.intake.ask_no_more(self._cost)
         self._scheduler.unbind()
         self._close_log()
         if self.time_to_live is not None:

@@ -15,12 +15,11 @@ from ...errors import ParameterError
 from ...held_interrupt import uninterrupted
 from ...keys import Place
 from ...statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, ProcessingCost
-from ...updates import Key, Outcome, Update
-from ..batch_outcome import BatchOutcome
+from ...updates import BatchOutcome, Key, Outcome, Update
 from ..in_process import DEFAULT_IN_PROCESS_LIMIT, InProcess, Record
 from ..places import QueuePlaces
-from ..stream.beginning import Beginning
 from ..stream.feed import Feed
+from ..stream.listener import Beginning
 from ..stream.stream import Stream
 from ..stream_queue import StreamQueue, checked_limits
 from ..waiting import Counts

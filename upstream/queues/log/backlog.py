@@ -1,4 +1,4 @@
-"""Waiting updates none of which supersedes another: the contents of append queues.
+"""Waiting updates that do not supersede one another: the contents of append queues.
 
 The updates are in the order of arrival. Those of one key are linked. So when one leaves, the key's
 queue staleness can fall to the arrival of the next. Application staleness may fall to the arrival

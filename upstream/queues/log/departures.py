@@ -1,4 +1,4 @@
-"""Keys of which a queue dropped an update by itself: it expired, was shed, or was superseded.
+"""Keys with an update that a queue dropped by itself: it expired, was shed or was superseded.
 
 A stream forgets a key that has been quiet for `forget_after` seconds once no queue holds an update
 of it. An update that a queue drops may be the last one of its key, so the queue tells the stream.
@@ -21,10 +21,11 @@ class Departures:
     """The keys whose updates were dropped since the stream was told last.
 
     `next_due` returns when the queue will drop an update next, at least `age` seconds after an
-    arrival. `settle` makes the queue do so. With None as `age`, it never does so by itself.
+    arrival; infinity if never. `fall_due` makes the queue drop what is due. With None as `age`, the
+    queue never drops an update by itself.
     """
 
-    __slots__ = ("_feed", "_is_told", "_left", "_next_due", "_settle", "age")
+    __slots__ = ("_feed", "_is_told", "_left", "age", "fall_due", "next_due")
 
     def __init__(
         self,
@@ -32,24 +33,16 @@ class Departures:
         *,
         age: float | None,
         next_due: Callable[[], float],
-        settle: Callable[[float], None],
+        fall_due: Callable[[float], None],
     ) -> None:
         self._feed = feed
         self._is_told = feed.forgetting.after is not None
         self._left: dict[BacklogPlace, None] = {}
-        self._settle = settle
-        self._next_due = next_due
+        self.next_due = next_due
+        self.fall_due = fall_due
         if self._is_told and age is not None:
             self.age = age
             feed.watch(self)
-
-    def next_due(self) -> float:
-        """Return when the queue drops an update next; infinity if never."""
-        return self._next_due()
-
-    def fall_due(self, due: float) -> None:
-        """Let the queue drop what is due."""
-        self._settle(due)
 
     def reconsider(self) -> None:
         """Note that the queue may drop an update sooner than it said."""

@@ -1,8 +1,5 @@
 """How a queue reads its stream's log: only when it is used, each update as of its own arrival.
 
-An enqueue does nothing in such a queue. Whenever the queue is called, it first settles: it reads
-the unread entries. So an enqueue costs the same for any number of these queues.
-
 Whatever may fail for an entry, such as a codec, is called before the entry counts as read. If it
 fails, this entry and those after it stay unread.
 """

@@ -17,7 +17,7 @@ from ...keys import KeyCell, Place
 from ...schedulers import Terms
 from ...staleness import StalenessSums
 from ...updates import Key, Update
-from ..in_process import InProcess, Record
+from ..in_process import InProcess
 from ..places import QueuePlaces
 from .backlog import Backlog, BacklogPlace, Ticket
 from .departures import Departures
@@ -25,10 +25,9 @@ from .log_cursor import LogCursor
 from .shared_log import LogEntry
 
 if TYPE_CHECKING:
-    from ..stream.beginning import Beginning
     from ..stream.feed import Feed
+    from ..stream.listener import Beginning
     from ..stream.stream import Stream
-    from ..waiting import Counts
 
 READ_AHEAD = 1_000
 """How many entries may be unread in a queue that bounds what waits."""
@@ -114,35 +113,11 @@ class LogWaiting(ABC):
         self.advance(now)
         self._departures.tell(now)  # other updates may have expired at this moment
 
-    # The differences between the kinds.
-
-    @abstractmethod
-    def listen(self, feed: Feed, beginning: Beginning) -> None:
-        """Start to read the log."""
-
-    @abstractmethod
-    def stop_listening(self, now: float) -> None:
-        """Stop reading the log, and release what waits."""
-
-    @abstractmethod
-    def serve_next(self, now: float) -> Update | None:
-        """Dequeue one update."""
-
-    @abstractmethod
-    def restore(self, record: Record, now: float) -> None:
-        """Let an update that was given back wait again, or count why it does not."""
+    # The differences between the kinds, as far as they matter here. `Waiting` lists the others.
 
     @abstractmethod
     def drop_waiting(self, place: Place, now: float) -> None:
         """Drop the waiting updates of a key, if any, and count them as expired."""
-
-    @abstractmethod
-    def peek(self, now: float) -> Update | None:
-        """Return the update that would be served now, or None."""
-
-    @abstractmethod
-    def counts_so_far(self) -> Counts:
-        """Return the counters so far."""
 
     @abstractmethod
     def advance(self, now: float) -> None:
@@ -204,7 +179,7 @@ class LogWaiting(ABC):
         self._without_room_before = feed.intake.rejected
         self._backlog = Backlog(self._sums)
         self._departures = Departures(
-            feed, age=age, next_due=self._read_next_due, settle=self._fall_due
+            feed, age=age, next_due=self._read_next_due, fall_due=self._fall_due
         )
         now = beginning.now
         age_limit = math.inf if self.time_to_live is None else self.time_to_live

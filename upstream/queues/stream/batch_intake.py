@@ -24,8 +24,7 @@ from ...columns import (
 from ...errors import PagePoolFullError
 from ...held_interrupt import uninterrupted
 from ...keys import KeyCell, KeyTable
-from ...updates import Key, Outcome, Tombstone
-from ..batch_outcome import BatchOutcome, count_outcomes
+from ...updates import BatchOutcome, Key, Outcome, Tombstone, count_outcomes
 from .admission import Admission
 from .intake import Intake
 

@@ -128,11 +128,6 @@ class Feed:
 
     # Keys and their values.
 
-    @property
-    def is_used(self) -> bool:
-        """Whether any update has arrived."""
-        return self.intake.arrived > 0
-
     def find(self, key: Key) -> KeyCell | None:
         """Return the cell of a key, or None; an invalid key raises KeyNotHashableError."""
         try:

@@ -22,9 +22,9 @@ from ...columns import (
 )
 from ...errors import PagePoolFullError
 from ...keys import CLOSED, KeyCell, KeyTable, Place
-from ...statistics import UpdateRates
-from ...updates import TOMBSTONE, Key, Outcome
-from ..batch_outcome import BatchOutcome
+from ...schedulers import Scheduler
+from ...statistics import ProcessingCost, UpdateRates
+from ...updates import TOMBSTONE, BatchOutcome, Key, Outcome
 from ..log.shared_log import LogEntry, SharedLog
 from .admission import Admission
 from .deadlines import AT_ONCE, NEVER, Deadlines
@@ -115,7 +115,7 @@ class Intake:
 
     __slots__ = (
         "_admission",
-        "_asks",
+        "_costs",
         "_kept",
         "_keys",
         "_listeners",
@@ -164,8 +164,8 @@ class Intake:
         self.forgetting = forgetting
         self._admission = admission
         self._waiting_keys: list[WaitingKeys] = []
-        self._asks: list[Callable[[], None]] = []
-        """Functions to call before keys may start to wait, because they may fail."""
+        self._costs: list[ProcessingCost] = []
+        """The costs to ask for before keys may start to wait, because that may fail."""
         self.log: SharedLog | None = None
         self.arrived = self.late = self.rejected = 0
         self.in_place_before = AT_ONCE
@@ -178,7 +178,7 @@ class Intake:
     def choose_way(self) -> None:
         """Let `enqueue` process updates in place only if no more is to be done."""
         in_place = bool(self._waiting_keys) and self.deadlines.is_idle
-        in_place = in_place and self.log is None and not self._asks
+        in_place = in_place and self.log is None and not self._costs
         self.in_place_before = NEVER if in_place else AT_ONCE
         by_reference = self.values.are_references and self._kept.order is None
         self.is_by_reference = in_place and by_reference
@@ -193,15 +193,17 @@ class Intake:
         self._waiting_keys.remove(waiting_keys)
         self.choose_way()
 
-    def ask_first(self, ask: Callable[[], None]) -> None:
-        """Call `ask`, which may fail, whenever a key may start to wait, before that."""
-        self._asks.append(ask)
-        self.choose_way()
+    def ask_first(self, scheduler: Scheduler, cost: ProcessingCost) -> None:
+        """Ask for the cost, which may fail, before a key may start to wait, if that is needed."""
+        if scheduler.asks_cost and cost.is_told:
+            self._costs.append(cost)
+            self.choose_way()
 
-    def ask_no_more(self, ask: Callable[[], None]) -> None:
-        """Stop calling `ask`."""
-        self._asks.remove(ask)
-        self.choose_way()
+    def ask_no_more(self, cost: ProcessingCost) -> None:
+        """Stop asking for the cost."""
+        if cost in self._costs:
+            self._costs.remove(cost)
+            self.choose_way()
 
     @property
     def listening(self) -> int:
@@ -216,7 +218,7 @@ class Intake:
     def release(self) -> None:
         """Release the references that lead back to the intake."""
         self._waiting_keys.clear()
-        self._asks.clear()
+        self._costs.clear()
         self.log = None
 
     # One update.
@@ -269,7 +271,7 @@ class Intake:
         return outcome
 
     def tell_deletion(self, key: Key, time: float, now: float) -> KeyCell:
-        """Return the cell of a key whose deletion is told; a new key is added as deleted."""
+        """Return the cell of a key that one queue must delete; a new key is added as deleted."""
         cell = self._keys.find(key)
         if cell is None:
             cell = self._admission.reserve(key)
@@ -288,8 +290,8 @@ class Intake:
 
     def ask(self) -> None:
         """Ask for what queues need to know when a key starts to wait."""
-        for ask in self._asks:
-            ask()
+        for cost in self._costs:
+            cost.ask()
 
     @property
     def can_refuse(self) -> bool:

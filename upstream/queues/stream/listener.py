@@ -1,20 +1,38 @@
 """The calls of a stream to each of its queues. A queue calls its stream through a `Feed`.
 
-Both are separate objects, so that their methods are not among the public methods of users.
+Both are separate objects, so that their methods are not among the public methods of users. A queue
+that is attached gets a `Beginning`. Everything that may fail is asked before.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from ...errors import ParameterError
 from ...keys import KeyCell
 from ...schedulers import Terms
 from ...updates import Key
-from .beginning import Beginning
+from ..log.shared_log import LogEntry
 
 if TYPE_CHECKING:
     from .feed import Feed
     from .stream import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a queue is told and takes over when it joins a stream."""
+
+    now: float = 0.0
+    since: float | None = None
+    """The queue takes over the newest values that arrived at or after this time, if any."""
+    terms: Mapping[KeyCell, Terms] = field(default_factory=dict)
+    """The result of the queue's `terms_for` for each key of the stream."""
+    entries: Sequence[LogEntry] = ()
+    """The values to take over, for queues that need more than the keys."""
 
 
 class Listener(Protocol):
@@ -75,3 +93,14 @@ class Attachable(Protocol[Final_co]):
     def _leave(self) -> Final_co:
         """Stop being fed, release everything, and return the final statistics."""
         ...
+
+
+def oldest_to_take_over(since: object, *, snapshot: bool) -> float | None:
+    """Return the earliest arrival of a key to take over, or None to take over none."""
+    if since is None:
+        return -math.inf if snapshot else None
+    if not snapshot:
+        raise ParameterError("since", since, "given together with snapshot=True")
+    if not isinstance(since, (int, float)) or math.isnan(since):
+        raise ParameterError("since", since, "a time in seconds, like those of Stream.now()")
+    return float(since)

@@ -12,10 +12,9 @@ from ...memory import Codec, Memory, MemoryUsage
 from ...statistics import DEFAULT_FORGETTING, AnyKey, GivenRates, PerKey, StreamStatistics
 from ...updates import TOMBSTONE, Key, Update
 from . import intake
-from .beginning import Beginning, oldest_to_take_over
 from .feed import Feed
 from .intake import Intake
-from .listener import Attachable, Final_co, Listener
+from .listener import Attachable, Beginning, Final_co, Listener, oldest_to_take_over
 
 if TYPE_CHECKING:
     from ..cycles import Cycles
@@ -203,7 +202,7 @@ class Stream:
         feed.catch_up()
         now = feed.ticks()
         listener = self._listener_of(queue)
-        final = queue._leave()  # while it counts, it is still told of what becomes due
+        final = queue._leave()  # while it counts, it still does what becomes due
         self._queues = [attached for attached in self._queues if attached[0] is not queue]
         feed.detach(listener, now)
         return final

@@ -32,7 +32,6 @@ from ...windows.key_transitions import (
 )
 from ..places import QueuePlaces
 from ..stream.feed import Feed
-from .block_tuples import BlockTuples
 from .in_process_windows import CommittedWindow, InProcessWindows
 from .window_keys import WindowTerms
 from .window_place import WindowPlace
@@ -136,8 +135,7 @@ class RecentWindows:
     def listen(self, feed: Feed) -> None:
         """Note that a stream feeds the queue from now on."""
         self._ticks = again_of(feed.ticks)
-        if self.scheduler.asks_cost and self._cost.is_told:
-            feed.intake.ask_first(self._cost.ask)
+        feed.intake.ask_first(self.scheduler, self._cost)
 
     def close(self, places: Iterable[KeyPlace], feed: Feed | None) -> None:
         """Release all windows, because the queue is closed."""
@@ -146,8 +144,8 @@ class RecentWindows:
         self.scheduler.unbind()
         if self._order is not None:
             self._order.close()
-        if feed is not None and self.scheduler.asks_cost and self._cost.is_told:
-            feed.intake.ask_no_more(self._cost.ask)
+        if feed is not None:
+            feed.intake.ask_no_more(self._cost)
         for place in (*places, *self.keys_under_processing):
             place.buffer.clear()
             place.progress.window = None
@@ -274,7 +272,7 @@ class RecentWindows:
         tuples = (
             ObjectTuples()
             if self._memory is None
-            else BlockTuples(key, BlockChain(self._memory, self._ticks), self._codec)
+            else BlockChain(key, self._memory, self._ticks, self._codec)
         )
         buffer = self._buffer(self._specification, tuples, self._counts, key)
         return WindowPlace(cell, buffer, Processing(), key_hash)

@@ -1,8 +1,7 @@
 """How tuples enter a queue of windows: one by one, in batches, or from a stream.
 
 A queue that is not attached processes tuples at once. A queue that is attached to a stream reads
-the stream's log whenever it is called, each tuple as of its own arrival. So an enqueue costs the
-stream the same for any number of such queues.
+the stream's log (`LogCursor`).
 """
 
 from __future__ import annotations
@@ -24,10 +23,9 @@ from ...held_interrupt import uninterrupted
 from ...keys import CLOSED, KeyCell, KeyNumbers, Place
 from ...schedulers import Terms
 from ...statistics import UpdateRates
-from ...updates import TOMBSTONE, Key, Outcome
+from ...updates import TOMBSTONE, BatchOutcome, Key, Outcome, count_outcomes
 from ...windows import WindowCounts, WindowSpecification
 from ...windows.open_windows import ALWAYS, UNSTORABLE
-from ..batch_outcome import BatchOutcome, count_outcomes
 from ..log.log_cursor import LogCursor
 from ..log.log_waiting import READ_AHEAD
 from ..log.shared_log import LogEntry
@@ -37,8 +35,8 @@ from .window_kind import WindowKind
 from .window_place import AnyPlace
 
 if TYPE_CHECKING:
-    from ..stream.beginning import Beginning
     from ..stream.feed import Feed
+    from ..stream.listener import Beginning
     from ..stream.stream import Stream
 
 _NOTHING_GIVEN: Final[WindowTerms] = (None, None)

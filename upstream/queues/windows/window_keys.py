@@ -1,8 +1,8 @@
 """The places of the keys of a queue of windows, by key.
 
-Finding, adding or removing a key in a dict calls the key's own `__hash__` and `__eq__`, which may
-fail. So places are added *before* any tuple is processed, and removed afterwards. A place that is
-not open does not count: its windows treat every tuple as late, so the caller looks again.
+Like the cells of a `KeyTable`, places are added *before* any tuple is processed, and removed
+afterwards. A place that is not open does not count: its windows treat every tuple as late, so the
+caller looks again.
 """
 
 from __future__ import annotations

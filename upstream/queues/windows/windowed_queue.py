@@ -36,9 +36,8 @@ from ...windows import (
 from .. import staleness_methods
 from ..cycles import Cycles
 from ..places import QueuePlaces
-from ..stream.beginning import Beginning
 from ..stream.feed import Feed
-from ..stream.listener import Listener
+from ..stream.listener import Beginning, Listener
 from ..stream.stream import Stream
 from . import window_intake
 from .in_process_windows import InProcessWindows
