@@ -72,14 +72,15 @@ class StreamEntry:
         self.is_dropped = False
         self.log: StreamLog | None = None
         """Logs what arrives, if the service keeps an event log."""
-        self._idle = WakeList()
+        self.idle = WakeList()
+        """The connections and requests that wait for the next update."""
 
     def take_in(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
         """Enqueue a batch, and wake what waits for it."""
         outcome = self.stream.enqueue_many(keys, values, times)
         if self.log is not None:
             self.log.arrived(keys, times, outcome)
-        self._idle.wake_all()
+        self.idle.wake_all()
         return outcome
 
     def rows_ahead(self, times: Sequence[float] | None) -> list[int]:
@@ -130,7 +131,7 @@ class StreamEntry:
             outcome = Outcome.REJECTED
         if self.log is not None:
             self.log.arrived_one(key, time, outcome)
-        self._idle.wake_all()
+        self.idle.wake_all()
         return outcome
 
     def delete(self, key: Key) -> Outcome:
@@ -147,18 +148,6 @@ class StreamEntry:
         self.deletions.note(key, time=time, arrival=self.stream.now())
         return outcome
 
-    def wake_on_update(self, wake: Wake) -> None:
-        """Call `wake` once, after the next updates, or when the stream is closed."""
-        self._idle.add(wake)
-
-    def wake_waiting(self) -> None:
-        """Wake everything that waits, since the service is stopping."""
-        self._idle.wake_all()
-
-    def stop_waking(self, wake: Wake) -> None:
-        """Do not call `wake`."""
-        self._idle.remove(wake)
-
     def drop(self) -> None:
         """Close the stream: wake what waits, and release everything.
 
@@ -168,7 +157,7 @@ class StreamEntry:
         self.stream = Stream()
         self.stream.close()
         self.deletions.close()
-        self._idle.wake_all()
+        self.idle.wake_all()
 
 
 class QueueEntry:
@@ -206,7 +195,8 @@ class QueueEntry:
         self.log: QueueLog | None = None
         """Logs what is dequeued and delivered, if the service keeps an event log."""
         self.reports = QueueReports(self.source)
-        self._idle = WakeList()
+        self.idle = WakeList()
+        """The requests that wait for updates that come back; `stream.idle` has them, too."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = math.inf
 
@@ -338,12 +328,12 @@ class QueueEntry:
         """Give back updates that did not reach a consumer, in the order of service."""
         for update in updates:
             self._give_back_one(update)
-        self._idle.wake_all()
+        self.idle.wake_all()
 
     def catch_up(self) -> None:
         """Give back updates whose leases have run out."""
         if self.leases is not None and self.leases.expire(self.stream.stream.now()):
-            self._idle.wake_all()
+            self.idle.wake_all()
 
     def keep_log(self, log: EventLog) -> None:
         """Log the queue's events from now on, if its kind allows it (see `event_log`).
@@ -392,17 +382,13 @@ class QueueEntry:
 
     def wake_on_update(self, wake: Wake) -> None:
         """Call `wake` once, when there may be an update to dequeue."""
-        self._idle.add(wake)
-        self.stream.wake_on_update(wake)
-
-    def wake_waiting(self) -> None:
-        """Wake everything that waits, since the service is stopping."""
-        self._idle.wake_all()
+        self.idle.add(wake)
+        self.stream.idle.add(wake)
 
     def stop_waking(self, wake: Wake) -> None:
         """Do not call `wake`."""
-        self._idle.remove(wake)
-        self.stream.stop_waking(wake)
+        self.idle.remove(wake)
+        self.stream.idle.remove(wake)
 
     def close(self) -> AnyStatistics:
         """Detach the queue, release what it holds, and return the final counters."""
@@ -418,7 +404,7 @@ class QueueEntry:
             self.leases = None  # it refers to this entry
         if self._timer is not None:
             self._timer.cancel()
-        self._idle.wake_all()
+        self.idle.wake_all()
 
     def _make_queue(self) -> AnyQueue:
         told = self.pace.seconds if self.definition.lease_seconds is None else None

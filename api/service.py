@@ -184,9 +184,9 @@ class Service:
         for stream in self.streams.values():
             for subscription in [*stream.subscribers]:
                 subscription.close(Ending.SHUTDOWN)
-            stream.wake_waiting()
+            stream.idle.wake_all()
         for queue in self.queues.values():
-            queue.wake_waiting()
+            queue.idle.wake_all()
         if self.event_log is not None:
             self.event_log.flush()  # last, since it takes time
 

@@ -148,8 +148,9 @@ class WindowResults:
             raise NotInProcessError(update)
         self._returned.append(update)
 
-    def waiting_since(self) -> None:
+    def waiting_since(self) -> float | None:
         """Return None: windows begin anew with each connection, so no connection can resume."""
+        return None
 
     def queue_staleness(self) -> float:
         """Return the mean queue staleness in seconds."""

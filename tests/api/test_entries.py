@@ -54,7 +54,7 @@ def test_an_update_a_batch_and_a_deletion_wake_what_waits(
     stream: StreamEntry, woken: list[str]
 ) -> None:
     def wait() -> None:
-        stream.wake_on_update(lambda: woken.append("up"))
+        stream.idle.add(lambda: woken.append("up"))
 
     wait()
     stream.take_in_one("IBM", b"1")

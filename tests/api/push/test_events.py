@@ -239,7 +239,7 @@ async def test_a_reader_that_goes_leaves_nothing_behind() -> None:
                 await settle()
         assert not feed.stream.subscribers
         assert feed.stream.stream.statistics().queues == 0
-        assert len(feed.stream._idle) == 0
+        assert len(feed.stream.idle) == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
 

@@ -44,7 +44,7 @@ def test_a_long_poll_gets_what_comes_while_it_waits(trades: Client) -> None:
     answers: list[object] = []
     poll = threading.Thread(target=lambda: answers.append(trades.dequeue("trades", wait=30)))
     poll.start()
-    while not len(trades.service.queue("trades")._idle):
+    while not len(trades.service.queue("trades").idle):
         assert poll.is_alive()
     put(trades, "a")
     poll.join(20)
@@ -61,7 +61,7 @@ def test_a_long_poll_ends_when_its_queue_is_deleted(trades: Client) -> None:
         target=lambda: answers.append(trades.post(PATH, params={"wait": 30}).status_code)
     )
     poll.start()
-    while not len(trades.service.queue("trades")._idle):
+    while not len(trades.service.queue("trades").idle):
         assert poll.is_alive()
     trades.delete("/v1/queues/trades")
     poll.join(20)
