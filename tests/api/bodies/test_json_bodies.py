@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from api.bodies import reasons
 from api.bodies.batch import Batch
 from api.bodies.errors import MalformedBodyError, TooManyRowsError
-from api.bodies.json_bodies import JsonBodies, NdjsonBodies
+from api.bodies.json_bodies import JsonBodies
 from api.bodies.reasons import Limits
 from upstream import Key
 
@@ -17,7 +17,6 @@ from .examples import NOW, documents, encode_json, json_like, keys, nested, time
 
 LIMITS = Limits()
 BODIES = JsonBodies(LIMITS, lambda: NOW)
-LINES = NdjsonBodies(LIMITS, lambda: NOW)
 
 
 def read(body: bytes) -> Batch:
@@ -33,6 +32,8 @@ def rejections(body: bytes) -> dict[int, str]:
     [
         (b'{"key":"a","value":1}', (["a"], [b"1"], None)),
         (b' \r\n\t{"key":"a","value":1} ', (["a"], [b"1"], None)),
+        (b'{"time":3,"value":1.10,"key":"a"}', (["a"], [b"1.10"], [3.0])),
+        (b'{"key":"a","value":1,"time":null}', (["a"], [b"1"], None)),
         (b"[]", ([], [], [])),
         (b" [ ] ", ([], [], [])),
         (b'[{"key":"a","value":1}]', (["a"], [b"1"], None)),
@@ -77,12 +78,14 @@ BAD_UPDATES = [
     (b'[null,1,"v"]', reasons.bad_key(LIMITS)),
     (b'["%b",1,"v"]' % (b"x" * 1025), reasons.bad_key(LIMITS)),
     (b'["a\\u0000",1,"v"]', f"key: {reasons.NUL}"),
+    (b'{"key":["a","\\u0000"],"value":1}', f"key: {reasons.NUL}"),
     (b'["\xff",1,"v"]', reasons.NOT_UTF8),
     (b'["\\udc00",1,"v"]', reasons.SYNTAX),
     (b'["a","b","v"]', reasons.TIME),
     (b'["a",1e999,"v"]', reasons.TIME),
     (b'["a",%b,"v"]' % (b"9" * 400), reasons.TIME),
     (b'["a",1,1e999]', reasons.NUMBER_RANGE),
+    (b'{"key":"a","value":1e999}', reasons.NUMBER_RANGE),
     (b'["a",1,"\\u0000"]', f"value: {reasons.NUL}"),
     (b'["a",1,"\xff"]', reasons.NOT_UTF8),
     (b'["a",1,"\\ud800"]', reasons.SYNTAX),
@@ -172,7 +175,7 @@ def test_rows_are_counted_and_not_commas(element: bytes) -> None:
 @given(st.lists(st.tuples(keys, times, documents)))
 def test_what_was_written_is_read(updates: list[tuple[Key, float, object]]) -> None:
     lines = b"".join(encode_json(update) + b"\n" for update in updates)
-    for batch in (read(encode_json(updates)), LINES.read(lines)):
+    for batch in (read(encode_json(updates)), BODIES.read_lines(lines)):
         assert not batch.rejections
         assert batch.keys == [key for key, _, _ in updates]
         assert batch.times == [time for _, time, _ in updates]
@@ -211,7 +214,7 @@ ROW = b'["b",2,3]'
     ],
 )
 def test_each_line_that_is_not_blank_is_an_update(body: bytes, columns: tuple[object, ...]) -> None:
-    batch = LINES.read(body)
+    batch = BODIES.read_lines(body)
     assert batch.columns() == columns
     assert batch.rows == len(batch.keys)
     assert not batch.is_single
@@ -238,17 +241,17 @@ def test_each_line_that_is_not_blank_is_an_update(body: bytes, columns: tuple[ob
 def test_a_bad_line_is_rejected_by_its_place_among_those_not_blank(
     bad: bytes, reason: str, good: bytes
 ) -> None:
-    batch = LINES.read(b"\n\n".join([good, bad, good]))
+    batch = BODIES.read_lines(b"\n\n".join([good, bad, good]))
     assert (len(batch.keys), batch.rows, batch.indices) == (2, 3, [0, 2])
     assert [(rejection.index, rejection.reason) for rejection in batch.rejections] == [(1, reason)]
 
 
 def test_an_update_over_several_lines_is_several_bad_ones() -> None:
-    assert len(LINES.read(b'{"key":"a",\n"value":1}').rejections) == 2
+    assert len(BODIES.read_lines(b'{"key":"a",\n"value":1}').rejections) == 2
 
 
 def test_too_many_lines_are_an_error() -> None:
-    bodies = NdjsonBodies(Limits(rows=3), lambda: NOW)
-    assert bodies.read(b"\n".join([OBJECT] * 3) + b"\n").rows == 3
+    bodies = JsonBodies(Limits(rows=3), lambda: NOW)
+    assert bodies.read_lines(b"\n".join([OBJECT] * 3) + b"\n").rows == 3
     with pytest.raises(TooManyRowsError):
-        bodies.read(b"\n".join([OBJECT] * 4))
+        bodies.read_lines(b"\n".join([OBJECT] * 4))
