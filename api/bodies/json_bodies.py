@@ -119,7 +119,7 @@ class JsonBodies:
         except REFUSALS:
             return None
         # The decoder ignores where lines end.
-        return self._all_or_none(columns, body) if len(columns.keys) == lines else None
+        return self._all_or_none(columns, body) if len(columns[0]) == lines else None
 
     def _all_or_none(self, columns: Columns, body: bytes) -> Batch | None:
         """Return updates that were decoded from `body`; None if one of them may be bad."""

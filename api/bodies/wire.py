@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 import msgspec
 
@@ -74,30 +74,22 @@ def row_type(limits: Limits) -> type[WireRow]:
     return cast(type[WireRow], row)
 
 
-class Columns(NamedTuple):
-    """Updates by their members."""
-
-    keys: list[Key]
-    times: list[float | None]
-    raws: list[msgspec.Raw]
+Columns: TypeAlias = tuple[list[Key], list[float | None], list[msgspec.Raw]]
+"""The keys, times and values of updates."""
 
 
 def columns_of_objects(updates: list[WireUpdate]) -> Columns:
     """Return the columns of updates that are objects."""
-    return Columns(
-        keys=[update.key for update in updates],
-        times=[update.time for update in updates],
-        raws=[update.value for update in updates],
+    return (
+        [update.key for update in updates],
+        [update.time for update in updates],
+        [update.value for update in updates],
     )
 
 
 def columns_of_rows(rows: list[WireRow]) -> Columns:
     """Return the columns of updates that are rows."""
-    return Columns(
-        keys=[row[0] for row in rows],
-        times=[row[1] for row in rows],
-        raws=[row[2] for row in rows],
-    )
+    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
 
 
 Parse = Callable[[bytes], WireRow]
