@@ -177,7 +177,6 @@ class QueueEntry:
         self.stream = stream
         self.definition = definition
         self.pace = ConsumerPace()
-        lease_seconds = definition.lease_seconds
         self.queue: AnyQueue = self._make_queue()
         self.serves: Serves = "dequeue"
         """Whether updates are dequeued from it, or only push connections use its definition."""
@@ -187,9 +186,9 @@ class QueueEntry:
         """The final counters of the queue from before it rested."""
         self._event_log: EventLog | None = None
         self.leases: Leases | None = None
-        if lease_seconds is not None:
+        if definition.lease_seconds is not None:
             self.leases = Leases(
-                lease_seconds, give_back=self._give_back_one, most=IN_PROCESS_LIMIT
+                definition.lease_seconds, give_back=self._give_back_one, most=IN_PROCESS_LIMIT
             )
         self.is_dropped = False
         self.log: QueueLog | None = None
@@ -222,9 +221,12 @@ class QueueEntry:
         if self.log is not None and self._event_log is not None:
             self._event_log.drop(self.log)
             self.log = None
-        self._past = self._close_empty()
+        # What waits counts as expired, as that of forgotten keys does.
+        self._past = self.source.close(dropping=True)
         self.serves = "push"
-        self._renew()
+        self.queue = self._make_queue()
+        self.reports.close()
+        self.reports = QueueReports(self.source)
 
     def _may_rest(self) -> bool:
         """Tell whether the queue can rest without losing updates that wait in it.
@@ -236,15 +238,6 @@ class QueueEntry:
             return not self.definition.keep_for_dequeue
         stream_has_all = self.definition.kind == "update" and self.stream.stream.retain
         return stream_has_all or len(self.queue) == 0
-
-    def _close_empty(self) -> AnyStatistics:
-        """Close the queue; what waits counts as expired, as that of forgotten keys does."""
-        return self.source.close(dropping=True)
-
-    def _renew(self) -> None:
-        self.queue = self._make_queue()
-        self.reports.close()
-        self.reports = QueueReports(self.source)
 
     def _serve_dequeue(self) -> None:
         """Note a dequeue: a queue that rests is attached now.

@@ -56,8 +56,6 @@ _END: Final = b"# EOF\n"
 class Metrics:
     """Makes the exposition of one service. `clock` measures how long reading a queue takes."""
 
-    __slots__ = ("_clock", "_collectors", "_readings", "_service", "_version")
-
     def __init__(self, service: Service, *, clock: Callable[[], float] = time.perf_counter) -> None:
         self._service = service
         self._clock = clock

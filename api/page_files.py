@@ -10,7 +10,7 @@ import asyncio
 import gzip
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from .errors import PROBLEM_TYPE, Problem
 from .history import History
 
 PAGE_FOLDER: Final = Path(__file__).parent / "page"
@@ -88,42 +89,23 @@ class ServedFile:
         return Response(self.compressed, headers=headers | {"content-encoding": "gzip"})
 
 
-class FileCache:
-    """The files at known paths, each read when it is first asked for."""
-
-    __slots__ = ("_files", "_paths")
-
-    def __init__(self, paths: Mapping[str, Path]) -> None:
-        self._paths = paths
-        self._files: dict[str, ServedFile] = {}
-
-    async def get(self, name: str) -> ServedFile | None:
-        """Return the file of this name, or None if it does not exist.
-
-        A thread reads it: compressing the plot library takes a quarter of a second, which would
-        block the event loop.
-        """
-        path = self._paths.get(name)
-        if path is None:
-            return None
-        if name not in self._files:
-            self._files[name] = await asyncio.to_thread(ServedFile.read, path)
-        return self._files[name]
-
-
 def page_routes() -> list[BaseRoute]:
     """Return the routes of the page: `/`, and `/page/{file}` for its parts."""
-    cache = FileCache(page_paths())
-
-    async def index(request: Request) -> Response:
-        return await _answer(cache, request, INDEX)
+    paths = page_paths()
+    files: dict[str, ServedFile] = {}
 
     async def file(request: Request) -> Response:
-        return await _answer(cache, request, request.path_params["file"])
+        name = request.path_params.get("file", INDEX)
+        if name not in paths:
+            return _not_found(name)
+        if name not in files:
+            # In a thread: to compress the plot library takes a quarter of a second.
+            files[name] = await asyncio.to_thread(ServedFile.read, paths[name])
+        return files[name].answer(request, KEEP_FOR_A_DAY if name == PLOT_LIBRARY else REVALIDATE)
 
     return [
         Route("/page/history.json", _history, methods=["GET"], include_in_schema=False),
-        Route("/", index, methods=["GET"], include_in_schema=False),
+        Route("/", file, methods=["GET"], include_in_schema=False),
         Route("/page/{file}", file, methods=["GET"], include_in_schema=False),
     ]
 
@@ -148,18 +130,12 @@ def plotly_folder() -> Path | None:
     return None if found is None or found.origin is None else Path(found.origin).parent
 
 
-async def _answer(cache: FileCache, request: Request, name: str) -> Response:
-    found = await cache.get(name)
-    if found is not None:
-        return found.answer(request, KEEP_FOR_A_DAY if name == PLOT_LIBRARY else REVALIDATE)
-    problem = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": _missing(name)}
-    return JSONResponse(problem, 404, SECURITY_HEADERS, "application/problem+json")
-
-
-def _missing(name: str) -> str:
+def _not_found(name: str) -> Response:
+    detail = "The page has no file of this name."
     if name == PLOT_LIBRARY:
-        return "The page's charts need the package plotly, which is not installed."
-    return "The page has no file of this name."
+        detail = "The page's charts need the package plotly, which is not installed."
+    body = Problem(404, "Not Found", detail).body()
+    return Response(body, 404, SECURITY_HEADERS, PROBLEM_TYPE)
 
 
 def knows(if_none_match: Iterable[str], etag: str) -> bool:

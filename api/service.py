@@ -139,12 +139,9 @@ class Service:
             return known, False
         if len(self.queues) >= self.settings.max_queues:
             raise TooManyError("queue", self.settings.max_queues)
-        is_known = definition.stream in self.streams
-        stream, _ = (
-            (self.streams[definition.stream], False)
-            if is_known
-            else self.define_stream(definition.stream, StreamDefinition())
-        )
+        stream = self.streams.get(definition.stream)
+        if stream is None:
+            stream, _ = self.define_stream(definition.stream, StreamDefinition())
         entry = QueueEntry(name, stream, definition)
         entry.begin()
         if self.event_log is not None:

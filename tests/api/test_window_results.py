@@ -33,7 +33,7 @@ def feed(windows: WindowResults, *values: object, key: str = "IBM") -> None:
 
 def served(windows: WindowResults) -> list[object]:
     values = []
-    for update in windows.dequeue_many(10):
+    while (update := windows.dequeue()) is not None:
         assert isinstance(update.value, bytes)
         values.append(json.loads(update.value)["result"])
         windows.deliver(update)
