@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -77,8 +78,25 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
+def assert_nothing_is_left(feed: QueueEntry) -> None:
+    """Assert that no connection to a queue is open, and that no task goes on."""
+    assert not feed.stream.subscribers
+    assert feed.stream.stream.statistics().queues == 0
+    assert len(feed.stream.idle) == 0
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def seconds_of_shutdown(service: Service) -> float:
+    """Begin to stop the service, and return how long its connections take to end."""
+    started = time.monotonic()
+    service.begin_shutdown()
+    while len(asyncio.all_tasks()) > 1:
+        await asyncio.sleep(0.01)
+    return time.monotonic() - started
+
+
 class ScarceTurns(Turns):
-    """Turns that do not come round any more from some moment on."""
+    """Turns that are not given any more while `has_more` is false."""
 
     def __init__(self) -> None:
         super().__init__()
