@@ -18,7 +18,6 @@ from api.http import (
     check_known,
     check_path,
     flag,
-    header,
     number,
     query,
     read_body,
@@ -99,11 +98,6 @@ def test_who_hangs_up_is_not_waited_for() -> None:
     for messages in ([gone], [part(b"ab"), gone]):
         with pytest.raises(ClientGoneError):
             body_of(*messages)
-
-
-def test_headers_are_found_by_their_small_names() -> None:
-    assert header(scope((b"accept", b"x"), (b"host", b"y")), b"host") == "y"
-    assert header(scope(), b"host") is None
 
 
 def test_parameters_are_read_and_checked() -> None:

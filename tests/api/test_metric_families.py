@@ -18,7 +18,6 @@ from api.metric_families import (
 )
 from api.request_meter import RequestMeter
 from upstream import (
-    AppendQueue,
     InPlaceScheduler,
     LazyWindowBuffer,
     ManualClock,
@@ -146,23 +145,6 @@ def test_the_counters_of_an_update_queue_are_shown() -> None:
     assert found["upstream_queue_waiting", labels(queue="q")] == 1
     assert found["upstream_queue_in_process", labels(queue="q")] == 0
     assert found["upstream_queue_keys", labels(queue="q")] == 2
-
-
-def test_every_counter_of_the_balance_is_shown() -> None:
-    """What arrived and was returned can be accounted for from the metrics alone."""
-    queue = AppendQueue(clock=ManualClock(), capacity=3)
-    for number in range(5):
-        queue.enqueue("IBM", number)
-    queue.dequeue()
-    found = samples(queue_families([reading_of(queue.statistics())]))
-
-    def total(*names: str) -> float:
-        counters = (f"upstream_queue_updates_{name}_total" for name in names)
-        return sum(found[counter, labels(queue="q")] for counter in counters)
-
-    gone = total("dequeued", "superseded", "late", "expired", "shed", "rejected")
-    waiting = found["upstream_queue_waiting", labels(queue="q")]
-    assert total("arrived", "returned") == gone + waiting == 5
 
 
 def test_the_counters_of_a_window_queue_are_shown() -> None:

@@ -67,14 +67,33 @@ def test_a_row_alone_is_an_array_of_bad_updates() -> None:
 BAD_UPDATES = [
     (b"null", reasons.NOT_AN_UPDATE),
     (b'"a"', reasons.NOT_AN_UPDATE),
+    (b"3", reasons.NOT_AN_UPDATE),
     (b"{}", reasons.MISSING_MEMBER),
+    (b'{"value":1}', reasons.MISSING_MEMBER),
+    (b'{"key":"a"}', reasons.MISSING_MEMBER),
     (
         b'{"key":"a","value":1,"extra":1}',
         "unknown member 'extra'; known are key, value and time",
     ),
-    (b'["a",1]', reasons.ROW_LENGTH),
-    (b'{"key":1.5,"value":1}', reasons.bad_key(LIMITS)),
-    (b'{"key":false,"value":1}', reasons.bad_key(LIMITS)),
+    (
+        b'{"key":"a","value":1,"` - at `$.key`":2}',
+        "unknown member; known are key, value and time",
+    ),
+    *((row, reasons.ROW_LENGTH) for row in (b"[]", b'["a",1]', b'["a",1,2,3]')),
+    *(
+        (b'{"key":%b,"value":1}' % key, reasons.bad_key(LIMITS))
+        for key in (
+            b"null",
+            b"1.5",
+            b"1.0",
+            b"true",
+            b"{}",
+            b"[]",
+            b"[[1]]",
+            b"9223372036854775808",
+        )
+    ),
+    (b'{"key":["%b"],"value":1}' % (b"x" * 1025), reasons.bad_key(LIMITS)),
     (b'[null,1,"v"]', reasons.bad_key(LIMITS)),
     (b'["%b",1,"v"]' % (b"x" * 1025), reasons.bad_key(LIMITS)),
     (b'["a\\u0000",1,"v"]', f"key: {reasons.NUL}"),
@@ -82,6 +101,7 @@ BAD_UPDATES = [
     (b'["\xff",1,"v"]', reasons.NOT_UTF8),
     (b'["\\udc00",1,"v"]', reasons.SYNTAX),
     (b'["a","b","v"]', reasons.TIME),
+    *((b'{"key":"a","value":1,"time":%b}' % time, reasons.TIME) for time in (b'"3"', b"true")),
     (b'["a",1e999,"v"]', reasons.TIME),
     (b'["a",%b,"v"]' % (b"9" * 400), reasons.TIME),
     (b'["a",1,1e999]', reasons.NUMBER_RANGE),

@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from tests.api.bodies.arrow_streams import body_of
 from tests.api.push.setting import decoded, subscribe, values_of
 from tests.api.serving import Client, assert_problem
 
@@ -18,14 +19,7 @@ REASON = "time: too far ahead of the service's clock"
 
 def arrow(rows: list[list[Any]]) -> bytes:
     keys, times, values = zip(*rows, strict=True)
-    table = pa.table(
-        {"key": pa.array(keys).dictionary_encode(), "time": pa.array(times), "value": values}
-    )
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    body: bytes = sink.getvalue().to_pybytes()
-    return body
+    return body_of(key=pa.array(keys).dictionary_encode(), time=times, value=values)
 
 
 BODIES: dict[str, Callable[[Any], bytes]] = {
