@@ -23,8 +23,7 @@ from api.demo_feed import (
     demo_queue,
 )
 from api.entries import QueueEntry
-from api.service import Service
-from api.settings import Settings
+from tests.api.push.setting import make_service
 from upstream import ManualClock, QueueStatistics
 
 
@@ -71,9 +70,7 @@ class Demo:
 
     def __init__(self, *, late: float = 0.0) -> None:
         self.clock = ManualClock(1_000.0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("api.service.SystemClock", lambda: self.clock)
-            self.service = Service(Settings(demo=False))
+        self.service = make_service(self.clock)
         self.late = late
         self.sleeping: list[tuple[float, int, asyncio.Future[None]]] = []
         self.pauses = count()

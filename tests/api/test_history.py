@@ -9,8 +9,7 @@ import pytest
 from api.definitions import QueueDefinition
 from api.history import MOST_NAMES, OF_REPORTS, SAMPLE_SECONDS, SAMPLES, SHARE, History
 from api.queue_reports import FEW_KEYS
-from api.service import Service
-from api.settings import Settings
+from tests.api.push.setting import make_service
 from upstream import ManualClock
 
 BUSY_SECONDS = 0.01
@@ -25,9 +24,7 @@ class Kept:
 
     def __init__(self, *, busy_seconds: float = 0.0) -> None:
         self.clock = ManualClock(1_000.0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("api.service.SystemClock", lambda: self.clock)
-            self.service = Service(Settings(demo=False))
+        self.service = make_service(self.clock)
         self.busy_seconds = busy_seconds
         self.worked = self.rested = 0.0
         self.rounds = 0

@@ -22,9 +22,8 @@ from api.monitor import (
 )
 from api.push.subscription import Subscription
 from api.queue_reports import SHARE
-from api.service import Service
-from api.settings import Settings
 from api.staleness_report import Report
+from tests.api.push.setting import make_service
 from tests.api.serving import Client
 from upstream import ManualClock
 
@@ -50,9 +49,7 @@ class Watched:
 
     def __init__(self, *, report: Callable[[QueueEntry], Report] = report_of) -> None:
         self.clock = ManualClock(1_000.0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("api.service.SystemClock", lambda: self.clock)
-            self.service = Service(Settings(demo=False))
+        self.service = make_service(self.clock)
         self.monitor = Monitor(self.service, pause=self.pause, busy=self.clock.now, report=report)
         self.entry = self.service.streams[SERVICE_STREAM]
         self.pauses: list[float] = []

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from typing import Any
 
@@ -227,54 +227,47 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
         await send(answer)
 
 
-def run_with_echo(scenario: Callable[[uvicorn.Server, int], Awaitable[None]]) -> None:
-    """Run a scenario with a server, and the port that it listens on."""
-
-    async def with_server() -> None:
-        options: dict[str, Any] = {"ws": SocketProtocol, "ws_max_size": MOST_MESSAGE_BYTES}
-        async with started(echo, timeout_graceful_shutdown=1, **options) as server:
-            await scenario(server, port_of(server))
-
-    asyncio.run(with_server())
+def echoing() -> AbstractAsyncContextManager[uvicorn.Server]:
+    """Serve `echo` on a free port, until the block ends."""
+    options: dict[str, Any] = {"ws": SocketProtocol, "ws_max_size": MOST_MESSAGE_BYTES}
+    return started(echo, timeout_graceful_shutdown=1, **options)
 
 
-def test_text_is_handed_on_as_it_came(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(_server: uvicorn.Server, port: int) -> None:
-        async with connect(f"ws://127.0.0.1:{port}", proxy=None) as client:
-            await client.send("é")
-            assert await client.recv() == repr("é".encode())
-            await client.send(b"\xff", text=True)
-            assert await client.recv() == repr(b"\xff")
+def websocket(server: uvicorn.Server) -> connect:
+    """Connect to a server by websocket."""
+    return connect(f"ws://127.0.0.1:{port_of(server)}", proxy=None)
 
-    run_with_echo(scenario)
+
+async def test_text_is_passed_on_as_it_came(caplog: pytest.LogCaptureFixture) -> None:
+    async with echoing() as server, websocket(server) as client:
+        await client.send("é")
+        assert await client.recv() == repr("é".encode())
+        await client.send(b"\xff", text=True)
+        assert await client.recv() == repr(b"\xff")
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-def test_a_long_message_ends_the_websocket() -> None:
-    async def scenario(_server: uvicorn.Server, port: int) -> None:
-        async with connect(f"ws://127.0.0.1:{port}", proxy=None) as client:
-            await client.send("x" * MOST_MESSAGE_BYTES)
-            assert await client.recv()
-            await client.send("x" * (MOST_MESSAGE_BYTES + 1))
-            with pytest.raises(ConnectionClosedError) as ended:
-                await client.recv()
-            assert ended.value.rcvd is not None
-            assert ended.value.rcvd.code == 1009
-
-    run_with_echo(scenario)
+async def test_a_long_message_ends_the_websocket() -> None:
+    async with echoing() as server, websocket(server) as client:
+        await client.send("x" * MOST_MESSAGE_BYTES)
+        assert await client.recv()
+        await client.send("x" * (MOST_MESSAGE_BYTES + 1))
+        with pytest.raises(ConnectionClosedError) as ended:
+            await client.recv()
+        assert ended.value.rcvd is not None
+        assert ended.value.rcvd.code == 1009
 
 
-def test_pings_whose_answers_are_not_read_end_the_websocket(
+async def test_pings_whose_answers_are_not_read_end_the_websocket(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(protocols, "MOST_UNREAD_BYTES", 10_000)
-
-    async def scenario(server: uvicorn.Server, port: int) -> None:
-        loop = asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
+    async with echoing() as server:
         with closing(socket.socket()) as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
             client.setblocking(False)
-            await loop.sock_connect(client, ("127.0.0.1", port))
+            await loop.sock_connect(client, ("127.0.0.1", port_of(server)))
             await loop.sock_sendall(client, HANDSHAKE)
             assert await loop.sock_recv(client, 12) == b"HTTP/1.1 101"
             with suppress(ConnectionError):
@@ -282,5 +275,3 @@ def test_pings_whose_answers_are_not_read_end_the_websocket(
                     await loop.sock_sendall(client, PING * 1_000)
         while server.server_state.connections:
             await asyncio.sleep(0.01)
-
-    run_with_echo(scenario)

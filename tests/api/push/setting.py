@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
+import pytest
 
 from api.definitions import QueueDefinition, StreamDefinition
 from api.entries import QueueEntry
@@ -20,7 +21,7 @@ from api.push.subscription import PushMessage, Subscription, Transport
 from api.push.turns import Turn, Turns
 from api.service import Service
 from api.settings import Settings
-from upstream import Key, StorageManager
+from upstream import Key
 from upstream.clock import Clock
 
 PATIENCE = 10.0
@@ -28,11 +29,11 @@ PATIENCE = 10.0
 
 
 def make_service(clock: Clock | None = None, **settings: Any) -> Service:
-    """Return a service whose streams have this clock."""
-    service = Service(Settings(demo=False, **settings))
-    if clock is not None:
-        service.storage = StorageManager(clock=clock)
-    return service
+    """Return a service with this clock, or with the system's."""
+    with pytest.MonkeyPatch.context() as patch:
+        if clock is not None:
+            patch.setattr("api.service.SystemClock", lambda: clock)
+        return Service(Settings(demo=False, **settings))
 
 
 def define(
