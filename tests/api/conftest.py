@@ -31,6 +31,13 @@ def client() -> Iterator[Client]:
 
 
 @pytest.fixture
+def trades(client: Client) -> Client:
+    """Return a client of a service with a queue `trades` and a stream of that name."""
+    client.put("/v1/queues/trades")
+    return client
+
+
+@pytest.fixture
 def goodbye_seconds(monkeypatch: pytest.MonkeyPatch) -> float:
     """Return how long the end of a connection waits for its reader: a tenth of what is usual."""
     assert 0.5 < wakeup.GOODBYE_SECONDS < 5

@@ -265,12 +265,11 @@ def test_the_services_own_stream_is_not_in_its_picture() -> None:
     assert watched.published()["service"]["streams"] == 0
 
 
-def test_the_state_is_pushed_like_any_other_stream(client: Client) -> None:
-    client.put("/v1/queues/trades")
-    client.put_updates("trades", {"key": "IBM", "value": 24.5})
+def test_the_state_is_pushed_like_any_other_stream(trades: Client) -> None:
+    trades.put_updates("trades", {"key": "IBM", "value": 24.5})
     seen: dict[str, Any] = {}
     path = "/v1/queues/_service/socket?snapshot=true"
-    with client.websocket_connect(path) as socket:
+    with trades.websocket_connect(path) as socket:
         while "queue/trades" not in seen:
             message = socket.receive_json()
             seen |= {update["key"]: update["value"] for update in message["updates"]}

@@ -41,19 +41,17 @@ def test_an_unknown_member_of_a_definition_is_named(
     assert problem["detail"].startswith(told)
 
 
-def test_an_unknown_member_of_an_update_is_named_row_by_row(client: Client) -> None:
-    client.put("/v1/queues/trades")
+def test_an_unknown_member_of_an_update_is_named_row_by_row(trades: Client) -> None:
     updates = [{"key": "IBM", "value": 1}, {"key": "IBM", "valeu": 1}]
-    (rejection,) = client.put_updates("trades", *updates)["rejections"]
+    (rejection,) = trades.put_updates("trades", *updates)["rejections"]
     expected = "unknown member 'valeu'; did you mean 'value'?"
     assert rejection == {"index": 1, "reason": expected}
-    problem = assert_problem(client.post("/v1/streams/trades/updates", json=updates[1]), 422)
+    problem = assert_problem(trades.post("/v1/streams/trades/updates", json=updates[1]), 422)
     assert problem["detail"] == expected
 
 
-def test_an_unknown_member_of_a_delivery_and_an_unknown_parameter_are_named(client: Client) -> None:
-    client.put("/v1/queues/trades")
-    problem = assert_problem(client.post("/v1/queues/trades/delivered", json={"lease": []}), 422)
+def test_an_unknown_member_of_a_delivery_and_an_unknown_parameter_are_named(trades: Client) -> None:
+    problem = assert_problem(trades.post("/v1/queues/trades/delivered", json={"lease": []}), 422)
     assert "unknown member 'lease'; did you mean 'leases'?" in problem["detail"]
-    problem = assert_problem(client.post("/v1/queues/trades/dequeue?limt=1"), 422)
+    problem = assert_problem(trades.post("/v1/queues/trades/dequeue?limt=1"), 422)
     assert problem["detail"] == "unknown parameter 'limt'; did you mean 'limit'?"

@@ -14,12 +14,6 @@ DELIVERED = "/v1/queues/trades/delivered"
 
 
 @pytest.fixture
-def trades(client: Client) -> Client:
-    client.put("/v1/queues/trades")
-    return client
-
-
-@pytest.fixture
 def leased(client: Client) -> Client:
     client.put("/v1/queues/trades", json={"lease_seconds": 60})
     return client

@@ -211,17 +211,15 @@ def test_the_staleness_report_adds_up(client: Client) -> None:
     assert report["bound"] == "memoryless"
 
 
-def test_an_empty_queue_has_a_report(client: Client) -> None:
-    client.put("/v1/queues/trades")
-    report = client.get("/v1/queues/trades/staleness").json()
+def test_an_empty_queue_has_a_report(trades: Client) -> None:
+    report = trades.get("/v1/queues/trades/staleness").json()
     assert report["queue_staleness"] == 0
     assert report["worst_key"] is report["lower_bound"] is report["ratio"] is None
 
 
 @pytest.mark.parametrize("stalest", [-1, 1_001, "many"])
-def test_a_bad_number_of_keys_is_refused(client: Client, stalest: object) -> None:
-    client.put("/v1/queues/trades")
-    answer = client.get("/v1/queues/trades/staleness", params={"stalest": str(stalest)})
+def test_a_bad_number_of_keys_is_refused(trades: Client, stalest: object) -> None:
+    answer = trades.get("/v1/queues/trades/staleness", params={"stalest": str(stalest)})
     assert_problem(answer, 422)
 
 

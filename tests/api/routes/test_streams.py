@@ -119,13 +119,12 @@ def test_the_newest_value_of_a_key_is_read_as_it_came(
 
 
 @pytest.mark.parametrize("path", ["/v1/streams/trades/keys/IBM", "/v1/queues/trades/keys/IBM"])
-def test_a_single_update_is_answered_as_it_is_accepted(client: Client, path: str) -> None:
-    client.put("/v1/queues/trades")
-    client.put_updates("trades", {"key": "IBM", "value": 24.5, "time": 5})
-    packed = client.get(path, headers={"accept": "application/msgpack"})
+def test_a_single_update_is_answered_as_it_is_accepted(trades: Client, path: str) -> None:
+    trades.put_updates("trades", {"key": "IBM", "value": 24.5, "time": 5})
+    packed = trades.get(path, headers={"accept": "application/msgpack"})
     assert packed.headers["content-type"] == "application/msgpack"
     assert msgspec.msgpack.decode(packed.content) == {"key": "IBM", "time": 5.0, "value": 24.5}
-    assert_problem(client.get(path, headers={"accept": "text/html"}), 406)
+    assert_problem(trades.get(path, headers={"accept": "text/html"}), 406)
 
 
 def test_an_integer_key_is_not_the_string_of_its_digits(client: Client) -> None:
