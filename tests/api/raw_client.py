@@ -16,6 +16,11 @@ import pyarrow as pa
 from tests.api.bodies.examples import ARROW, JSON, MESSAGEPACK, NDJSON
 
 PROBLEM: Final = "application/problem+json"
+HANDSHAKE: Final = (
+    b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+"""The beginning of a websocket at `/`."""
 
 
 class Answer(NamedTuple):

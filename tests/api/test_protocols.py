@@ -27,6 +27,7 @@ from api.protocols import (
     patient,
 )
 from api.push.small_buffers import shrink_buffers
+from tests.api.raw_client import HANDSHAKE
 from tests.api.started_server import port_of, started
 
 GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
@@ -161,9 +162,7 @@ async def test_what_is_no_http_is_answered_with_a_problem() -> None:
 @pytest.mark.parametrize("header", [b"content-length: 5\r\n", b"transfer-encoding: chunked\r\n"])
 async def test_a_websocket_does_not_begin_with_a_body(header: bytes) -> None:
     async with serving() as server:
-        upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
-        key = b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        assert await answer_to(server, GET + header + upgrade + key) == MALFORMED
+        assert await answer_to(server, HANDSHAKE.replace(GET, GET + header)) == MALFORMED
 
 
 def slow_reader(server: uvicorn.Server) -> socket.socket:
@@ -210,10 +209,6 @@ def read_slowly(client: socket.socket) -> int:
 
 # Websockets
 
-HANDSHAKE = (
-    b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
-    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-)
 MASK = bytes(4)
 PING = b"\x89\xfd" + MASK + b"x" * 125
 

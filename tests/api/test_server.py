@@ -9,22 +9,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect as websocket
 
 from api.server import ANOTHER_PORT, CannotListenError, check_address
-from tests.api.raw_client import connected, exchange
+from tests.api.raw_client import HANDSHAKE, connected, exchange
 from tests.server_process import SERVICE, RunningServer, running
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[RunningServer]:
-    """Return a server for tests that neither end it nor need settings of their own."""
-    with running() as server:
-        yield server
 
 
 def connect(server: RunningServer) -> http.client.HTTPConnection:
@@ -33,10 +25,8 @@ def connect(server: RunningServer) -> http.client.HTTPConnection:
 
 def test_it_says_where_it_listens_and_answers_there_and_how_to_choose_another_port() -> None:
     with running() as server:
-        connection = connect(server)
-        connection.request("GET", "/readyz")
-        assert connection.getresponse().status == 200
-        connection.close()
+        with connected(server.port) as client:
+            assert client.get("/readyz").status == 200
         assert server.stop() in (0, -signal.SIGTERM)
     assert f"To use another port: {ANOTHER_PORT}\n" in server.log
 
@@ -44,9 +34,9 @@ def test_it_says_where_it_listens_and_answers_there_and_how_to_choose_another_po
 @pytest.mark.slow
 def test_it_stops_within_five_seconds_with_a_hundred_open_streams_and_a_long_poll() -> None:
     with running() as server:
+        with connected(server.port) as client:
+            client.put("/v1/queues/trades", {})
         poll = connect(server)
-        poll.request("PUT", "/v1/queues/trades")
-        assert poll.getresponse().read()
         poll.request("POST", "/v1/queues/trades/dequeue?wait=60")
         streams = [connect(server) for _ in range(100)]
         for stream in streams:
@@ -96,31 +86,25 @@ def test_what_clients_do_wrong_is_no_error_of_the_services_and_not_logged_one_by
 
 def test_an_idle_websocket_is_tried_as_often_as_the_settings_say() -> None:
     with running(environment={"UPSTREAM_HEARTBEAT_SECONDS": "0.05"}) as server:
-        connection = connect(server)
-        connection.request("PUT", "/v1/queues/trades")
-        assert connection.getresponse().status == 201
-        connection.close()
-        address = ("127.0.0.1", server.port)
-        with socket.create_connection(address, timeout=10) as idle, idle.makefile("rb") as received:
-            idle.sendall(
-                b"GET /v1/queues/trades/socket HTTP/1.1\r\nhost: x\r\n"
-                b"connection: upgrade\r\nupgrade: websocket\r\n"
-                b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-            )
-            head = list(iter(received.readline, b"\r\n"))
-            assert b" 101 " in head[0]
-            assert received.read(1) == b"\x89"  # a ping, long before uvicorn's own 20 seconds
+        with connected(server.port) as client:
+            client.put("/v1/queues/trades", {})
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as idle:
+            idle.sendall(HANDSHAKE.replace(b"/", b"/v1/queues/trades/socket", 1))
+            with idle.makefile("rb") as received:
+                head = list(iter(received.readline, b"\r\n"))
+                assert b" 101 " in head[0]
+                assert received.read(1) == b"\x89"  # a ping, long before uvicorn's own 20 seconds
 
 
 @pytest.mark.parametrize("definition", [b"{}", b'{"lease_seconds": 60}'])
 @pytest.mark.parametrize("head", [b"HTTP/1.1\r\nhost: x\r\nconnection: close", b"HTTP/1.0"])
 def test_who_closes_the_connection_after_one_answer_has_it(
-    shared: RunningServer, definition: bytes, head: bytes
+    server: RunningServer, definition: bytes, head: bytes
 ) -> None:
-    with connected(shared.port) as client:
+    with connected(server.port) as client:
         client.ask("PUT", "/v1/queues/once", definition, content_type="application/json")
         client.post("/v1/streams/once/updates", b'{"key": "IBM", "value": 24.5}')
-        answer = exchange(shared.port, b"POST /v1/queues/once/dequeue " + head + b"\r\n\r\n")
+        answer = exchange(server.port, b"POST /v1/queues/once/dequeue " + head + b"\r\n\r\n")
         (update,) = json.loads(answer.body)["updates"]
         assert ("lease" in update) == (b"lease" in definition)
         if "lease" in update:
@@ -150,10 +134,10 @@ def test_readers_that_hang_up_at_once_take_no_room_from_others() -> None:
         assert "Traceback" not in "".join(server.log)
 
 
-def test_who_hangs_up_while_it_waits_takes_nothing_along(shared: RunningServer) -> None:
-    with connected(shared.port) as client:
+def test_who_hangs_up_while_it_waits_takes_nothing_along(server: RunningServer) -> None:
+    with connected(server.port) as client:
         client.put("/v1/queues/trades", {})
-        waiting = connect(shared)
+        waiting = connect(server)
         waiting.request("POST", "/v1/queues/trades/dequeue?wait=60")
         assert json.loads(client.get("/v1/queues/trades").body)["waiting"] == 0
         waiting.close()
@@ -185,12 +169,14 @@ def test_a_body_that_is_still_to_come_at_the_end_is_refused() -> None:
         assert "Traceback" not in "".join(server.log)
 
 
-def begin_upload(server: RunningServer, method: str, path: str) -> http.client.HTTPConnection:
+def begin_upload(
+    server: RunningServer, method: str, path: str, *, length: int = 1_000
+) -> http.client.HTTPConnection:
     """Send the headers of a request and the first byte of its body."""
     upload = connect(server)
     upload.putrequest(method, path)
     upload.putheader("content-type", "application/json")
-    upload.putheader("content-length", "1000")
+    upload.putheader("content-length", str(length))
     upload.endheaders(b"[")
     return upload
 
@@ -203,24 +189,18 @@ def test_headers_that_never_end_are_not_waited_for() -> None:
         answer = slow.recv(1_000)
         assert answer == b"" or b" 408 " in answer
         slow.close()
-        connection = connect(server)
-        connection.request("GET", "/livez")
-        assert connection.getresponse().status == 200
-        connection.close()
+        with connected(server.port) as client:
+            assert client.get("/livez").status == 200
 
 
-def test_a_body_that_is_too_long_is_refused_before_it_has_come(shared: RunningServer) -> None:
-    connection = connect(shared)
-    connection.request("PUT", "/v1/streams/long")
-    connection.getresponse().read()
-    connection.putrequest("POST", "/v1/streams/long/updates")
-    connection.putheader("content-type", "application/json")
-    connection.putheader("content-length", str(600 << 20))
-    connection.endheaders(b"[")
-    answer = connection.getresponse()
+def test_a_body_that_is_too_long_is_refused_before_it_has_come(server: RunningServer) -> None:
+    with connected(server.port) as client:
+        client.put("/v1/streams/long", {})
+    upload = begin_upload(server, "POST", "/v1/streams/long/updates", length=600 << 20)
+    answer = upload.getresponse()
     assert answer.status == 413
     assert json.load(answer)["status"] == 413
-    connection.close()
+    upload.close()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

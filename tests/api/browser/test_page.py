@@ -59,11 +59,6 @@ def wait_for_charts(page: Page) -> None:
     )
 
 
-def overflow(page: Page) -> int:
-    """Return by how many pixels the page is wider than the window."""
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
-
-
 def selected(page: Page) -> str:
     return page.locator("[role=tab][aria-selected=true] .tab-name").inner_text()
 
@@ -210,23 +205,20 @@ def test_pausing_holds_the_picture_until_it_goes_on(page: Page) -> None:
 # How it can be used
 
 
-def test_on_a_phone_nothing_has_to_be_scrolled_sideways(browser: Browser, service: str) -> None:
+@pytest.mark.parametrize("address", ["service", "empty_service"])
+def test_on_a_phone_nothing_has_to_be_scrolled_sideways(
+    browser: Browser, address: str, request: pytest.FixtureRequest
+) -> None:
     visit = Visit(browser, viewport=PHONE, is_mobile=True, has_touch=True)
-    page = visit.open(service)
-    wait_for_charts(page)
-    assert page.evaluate("innerWidth") == PHONE["width"]
-    assert overflow(page) <= 0
-    visit.context.close()
-    assert visit.errors == []
-
-
-def test_on_a_phone_the_empty_page_fits_too(browser: Browser, empty_service: str) -> None:
-    visit = Visit(browser, viewport=PHONE, is_mobile=True, has_touch=True)
-    page = visit.open(empty_service)
+    page = visit.open(request.getfixturevalue(address))
+    if address == "service":
+        wait_for_charts(page)
     expect(page.locator("#memory-chart svg.main-svg").first).to_be_visible()
     assert page.evaluate("innerWidth") == PHONE["width"]
-    assert overflow(page) <= 0
+    # How many pixels the page is wider than the window.
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     visit.context.close()
+    assert visit.errors == []
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])

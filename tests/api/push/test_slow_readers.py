@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from tests.api.push.raw_readers import PATIENCE, Ages, Feed, read
-from tests.server_process import ROOT, RunningServer, running
+from tests.server_process import ROOT, RunningServer
 
 pytestmark = pytest.mark.slow
 
@@ -31,12 +31,6 @@ VERY_SLOW = 1_000
 CROWD = 200
 MOST_BYTES_EACH = 256 * 1_024
 ATTEMPTS = 3
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with running() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")
