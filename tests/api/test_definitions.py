@@ -17,7 +17,6 @@ from upstream import (
     AdaptiveQueue,
     AppendQueue,
     ManualClock,
-    ParameterError,
     Scheduler,
     Stream,
     StreamQueue,
@@ -81,11 +80,6 @@ def test_weights_go_by_patterns() -> None:
     first = queue.dequeue()
     assert first is not None
     assert first.key == "GOOG"
-
-
-def test_windows_that_make_no_sense_are_the_clients_mistake() -> None:
-    with pytest.raises((ValidationError, ParameterError)):
-        QueueDefinition(kind="window", window=WindowDefinition(size=1e9, slide=1e-9))
 
 
 def test_patterns_of_weights_are_bounded_together_and_plain_keys_are_not() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from api.bodies import BodyError
 from api.errors import STATUSES, Problem, RequestError, problem_of
+from api.service import TooManyError
 from upstream import PagePoolFullError, UnknownNameError, WeightError
 
 
@@ -18,6 +19,7 @@ from upstream import PagePoolFullError, UnknownNameError, WeightError
         (PagePoolFullError(100), 409),
         (WeightError("weight", -1, "a number"), 422),
         (BodyError("bad"), 422),
+        (TooManyError("queue", 3), 409),
         (RequestError(408, "Too slow", "it took too long"), 408),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.key_patterns import MOST_CHARACTERS, KeyPatterns, text_of
+from api.key_patterns import MOST_CHARACTERS, KeyPatterns
 from upstream import Key
 
 
@@ -35,10 +35,6 @@ def test_an_exact_text_goes_before_the_first_pattern_that_matches(key: Key, numb
 def test_a_key_that_looks_like_a_pattern_is_found_by_its_text() -> None:
     assert KeyPatterns({"[a]": 2.0}, otherwise=1.0)("[a]") == 2.0
     assert KeyPatterns({"[a]": 2.0}, otherwise=1.0)("a") == 2.0
-
-
-def test_the_text_of_a_key_that_is_no_string_is_its_json() -> None:
-    assert [text_of(key) for key in ("a", 1, ("a", 1))] == ["a", "1", '["a",1]']
 
 
 def test_no_pattern_takes_for_ever() -> None:

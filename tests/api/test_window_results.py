@@ -69,6 +69,9 @@ def test_what_is_no_number_is_left_out_and_counted() -> None:
     feed(windows, b"1", b'"poison"', b"true", b"null", b"5")
     assert served(windows) == [None]
     assert windows.left_out == 2
+    for time, value in ((5, b"3"), (6, b"4")):
+        windows.queue.enqueue("IBM", value, time=time)
+    assert served(windows) == [5 + 3]
     windows = results("count")
     feed(windows, b"1", b'"any"', b"5")
     assert served(windows) == [2]

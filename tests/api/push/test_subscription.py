@@ -234,29 +234,6 @@ def test_no_more_is_sent_than_the_rate_of_the_connection(
     assert 49 <= sent <= 51
 
 
-def test_there_is_a_time_to_look_again_while_a_key_is_held_back(
-    feed: QueueEntry, clock: ManualClock
-) -> None:
-    subscription = subscribe(feed, "max_rate_per_key=IBM:1/60")
-    assert subscription.next_due() == float("inf")
-    for _ in range(2):
-        put(feed, IBM=1)
-        subscription.take(EVERYTHING)
-    assert subscription.next_due() == 1_060.0
-    clock.advance(60)
-    assert subscription.take(EVERYTHING) is not None
-
-
-def test_what_is_answered_counts_as_delivered(feed: QueueEntry, clock: ManualClock) -> None:
-    subscription = subscribe(feed)
-    for number in range(3):
-        put(feed, A=number, B=number)
-        subscription.take(EVERYTHING)
-    subscription.delivered(2)
-    record = subscription.record()
-    assert (record["sent"], record["delivered"]) == (6, 4)
-
-
 def test_the_record_tells_what_is_to_be_known(feed: QueueEntry, clock: ManualClock) -> None:
     subscription = subscribe(feed, "window=3")
     assert feed.stream.subscribers == {subscription}
@@ -270,12 +247,6 @@ def test_the_record_tells_what_is_to_be_known(feed: QueueEntry, clock: ManualClo
     assert record["pace"] == pytest.approx(0.4, rel=0.2)
     assert record["queue_staleness"] == pytest.approx(39 / 40 * 1.0)
     assert subscribe(feed, transport="sse").record()["window"] is None
-
-
-def test_keys_that_are_not_wanted_do_not_wait(feed: QueueEntry) -> None:
-    subscription = subscribe(feed, "keys=K1&keys=K2")
-    put_many(feed, 40)
-    assert subscription.record()["waiting"] == 2
 
 
 def test_a_closed_subscription_is_detached_and_wakes_its_connection(feed: QueueEntry) -> None:

@@ -87,14 +87,6 @@ def test_a_stream_is_deleted_with_its_queues_which_leave_their_counters(client: 
         assert_problem(client.delete(f"/v1/{path}"), 404)
 
 
-def test_the_number_of_streams_is_bounded() -> None:
-    with serving(max_streams=3) as client:
-        names = [f"s{number}" for number in range(4)]
-        statuses = [client.put(f"/v1/streams/{name}").status_code for name in names]
-        # The service's own stream is one of them.
-        assert statuses == [201, 201, 409, 409]
-
-
 @pytest.mark.parametrize(
     ("key", "path"),
     [
