@@ -19,12 +19,11 @@ from .bodies import BodyError
 from .definitions import QueueDefinition, StreamDefinition, WindowDefinition
 from .demo_feed import DemoFeed
 from .dispatch import BUG, Dispatch
-from .docs_page import docs_routes
 from .errors import PROBLEM_TYPE, Problem, problem_of
 from .history import History
 from .monitor import Monitor
 from .openapi import describe
-from .page_files import page_routes
+from .page_files import docs_routes, page_routes
 from .routes import health, queues, streams
 from .service import Service
 from .settings import Settings

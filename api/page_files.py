@@ -1,7 +1,10 @@
-"""The page's files as routes: small ones from this package, the plot library from its own.
+"""The files of the page and of `/docs` as routes. Nothing comes from another host.
 
-Nothing comes from another host, and there is no build step. Each file is read, compressed and
-hashed once, when it is first requested.
+The page's own files are in this package, the plot library is in its own. There is no build step.
+Each file is read, compressed and hashed once, when it is first requested.
+
+`/docs` is Swagger UI for the API. FastAPI's own page fetches it from another host, which fails
+behind a firewall. Here its files come from an installed package.
 """
 
 from __future__ import annotations
@@ -12,12 +15,16 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import util
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from fastapi import FastAPI, Request
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from .errors import PROBLEM_TYPE, Problem
@@ -92,16 +99,16 @@ class ServedFile:
 def page_routes() -> list[BaseRoute]:
     """Return the routes of the page: `/`, and `/page/{file}` for its parts."""
     paths = page_paths()
-    files: dict[str, ServedFile] = {}
+    read: dict[str, ServedFile] = {}
 
     async def file(request: Request) -> Response:
         name = request.path_params.get("file", INDEX)
         if name not in paths:
             return _not_found(name)
-        if name not in files:
+        if name not in read:
             # In a thread: to compress the plot library takes a quarter of a second.
-            files[name] = await asyncio.to_thread(ServedFile.read, paths[name])
-        return files[name].answer(request, KEEP_FOR_A_DAY if name == PLOT_LIBRARY else REVALIDATE)
+            read[name] = await asyncio.to_thread(ServedFile.read, paths[name])
+        return read[name].answer(request, KEEP_FOR_A_DAY if name == PLOT_LIBRARY else REVALIDATE)
 
     return [
         Route("/page/history.json", _history, methods=["GET"], include_in_schema=False),
@@ -165,3 +172,42 @@ async def _history(request: Request) -> JSONResponse:
     history = request.app.state.history
     assert isinstance(history, History), "an application without its history"
     return JSONResponse(history.states())
+
+
+_DOCS_FILES: Final = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "favicon-32x32.png": "image/png",
+}
+_KEPT: Final = {"cache-control": KEEP_FOR_A_DAY, "x-content-type-options": "nosniff"}
+
+
+def docs_routes() -> list[BaseRoute]:
+    """Return the routes of `/docs` and its files."""
+    return [
+        Route("/docs", _docs, include_in_schema=False),
+        Route("/docs/{file}", _docs_file, include_in_schema=False),
+    ]
+
+
+async def _docs(request: Request) -> HTMLResponse:
+    app: FastAPI = request.app
+    return get_swagger_ui_html(
+        openapi_url=str(app.openapi_url).lstrip("/"),
+        title=f"{app.title}: the API",
+        swagger_js_url="docs/swagger-ui-bundle.js",
+        swagger_css_url="docs/swagger-ui.css",
+        swagger_favicon_url="docs/favicon-32x32.png",
+    )
+
+
+async def _docs_file(request: Request) -> Response:
+    name = request.path_params["file"]
+    if name not in _DOCS_FILES:
+        raise HTTPException(404, "no file has this name")
+    return Response(_docs_content(name), media_type=_DOCS_FILES[name], headers=_KEPT)
+
+
+@cache
+def _docs_content(name: str) -> bytes:
+    return (files("fastapi_swagger") / "resources" / name).read_bytes()
