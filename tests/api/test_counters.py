@@ -90,7 +90,7 @@ def test_a_streams_counters_are_its_statistics() -> None:
     }
 
 
-def test_the_counters_of_a_queue_are_told_by_name() -> None:
+def test_the_counters_of_a_queue_have_names() -> None:
     queue = UpdateQueue(InPlaceScheduler())
     queue.enqueue("IBM", 1)
     counters = counters_of(queue.statistics())
@@ -106,6 +106,6 @@ def test_those_of_windows_and_tuples_are_objects() -> None:
     assert tuples["arrived"] == 1
 
 
-def test_what_are_no_counters_is_our_mistake() -> None:
+def test_other_objects_are_not_counters() -> None:
     with pytest.raises(AssertionError):
         counters_of({"arrived": 1})

@@ -33,7 +33,7 @@ def test_of_a_key_that_was_deleted_twice_the_last_counts() -> None:
     assert deletions.since(100.0) == [Update("IBM", TOMBSTONE, 2.0)]
 
 
-def test_what_was_before_the_record_is_not_known() -> None:
+def test_deletions_before_the_record_are_not_known() -> None:
     assert record(set()).since(99.9) is None
 
 

@@ -152,14 +152,14 @@ def test_only_the_append_queue_falls_behind_and_its_memory_is_bounded(
     assert counts.is_balanced
 
 
-def test_the_queues_know_what_their_readers_take() -> None:
+def test_the_queues_know_the_cost_of_their_consumers() -> None:
     demo = Demo(late=0.1)
     demo.run(2.0)
     costs = {entry.source.processing_cost for entry in demo.service.queues.values()}
     assert costs == {SECONDS_PER_UPDATE}
 
 
-def test_a_feed_that_was_held_up_leaves_out_what_it_missed() -> None:
+def test_a_delayed_feed_skips_the_updates_it_missed() -> None:
     demo = Demo(late=10.0)
     demo.run(100.0)
     arrived = demo.service.streams[STREAM].stream.statistics().arrived
@@ -167,7 +167,7 @@ def test_a_feed_that_was_held_up_leaves_out_what_it_missed() -> None:
     assert batches == pytest.approx(9, rel=0.2)  # one each time it came, not a hundred seconds
 
 
-def test_readers_that_were_held_up_catch_up_a_little() -> None:
+def test_delayed_consumers_catch_up_a_little() -> None:
     usual, late, later = Demo(), Demo(late=0.1), Demo(late=10.0)
     delivered = []
     for demo in (usual, late, later):

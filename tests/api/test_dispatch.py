@@ -21,7 +21,7 @@ UPDATE = {"key": "IBM", "value": 1}
         ("POST", "/v1/streams/trades", "GET, HEAD, PUT, DELETE"),
     ],
 )
-def test_a_wrong_method_is_answered_with_the_right_ones(
+def test_a_wrong_method_is_answered_with_the_allowed_ones(
     client: Client, method: str, path: str, allowed: str
 ) -> None:
     answer = client.request(method, path)
@@ -30,11 +30,11 @@ def test_a_wrong_method_is_answered_with_the_right_ones(
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/v1", "/v1/queues/a/b/c", "/v1/streams/a/b/updates"])
-def test_what_is_not_there_is_not_found(client: Client, path: str) -> None:
+def test_an_unknown_path_is_not_found(client: Client, path: str) -> None:
     assert_problem(client.get(path), 404)
 
 
-def test_a_mistake_of_ours_is_answered_and_logged_without_the_input(
+def test_a_bug_is_answered_and_logged_without_the_input(
     trades: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
 
@@ -128,7 +128,7 @@ def test_every_answer_is_of_its_type_and_says_how_long_it_may_be_kept(
         ("/v1/queues/trades/socket?windw=1", 422),
     ],
 )
-def test_a_websocket_that_cannot_be_had_is_refused_with_a_problem(
+def test_a_websocket_that_is_not_possible_is_refused_with_a_problem(
     trades: Client, path: str, status: int
 ) -> None:
     with (
@@ -159,7 +159,7 @@ def test_every_request_is_counted_by_its_template(trades: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/livez", "/v1/streams", "/v1/queues/trades", "/metrics", "/"])
-def test_what_can_be_read_can_be_asked_for_its_head(trades: Client, path: str) -> None:
+def test_a_path_that_can_be_read_answers_head(trades: Client, path: str) -> None:
     head = trades.head(path)
     assert head.status_code == 200
     assert head.headers["content-type"] == trades.get(path).headers["content-type"]

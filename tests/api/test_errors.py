@@ -30,7 +30,7 @@ def test_an_exception_has_the_status_of_its_nearest_parent(error: Exception, sta
     assert "secret" not in problem.detail
 
 
-def test_a_bug_of_ours_is_no_problem_of_the_client() -> None:
+def test_a_bug_is_not_a_problem_of_the_client() -> None:
     assert problem_of(AssertionError("a bug")) is None
     assert problem_of(KeyError("a bug")) is None
 

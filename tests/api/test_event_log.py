@@ -127,7 +127,7 @@ def test_a_queue_that_begins_with_a_snapshot_has_its_keys_arrive_then(
     assert [kind for kind, _ in kinds[2:]] == ["dequeue", "delivery"]
 
 
-def test_what_found_no_room_is_rejected(service: Service) -> None:
+def test_updates_without_room_are_logged_as_rejected(service: Service) -> None:
     stream, _ = service.define_stream("trades", StreamDefinition(pool_bytes=4_096))
     queue = queue_of(service)
     stream.take_in(list("abc"), [b"x" * 3_000] * 3)
@@ -137,7 +137,9 @@ def test_what_found_no_room_is_rejected(service: Service) -> None:
     assert described(service, queue)["not_told"] == {"queue": [], "application": []}
 
 
-def test_the_end_says_what_the_queue_integrated(service: Service, stream: StreamEntry) -> None:
+def test_the_final_description_has_the_staleness_that_the_queue_integrated(
+    service: Service, stream: StreamEntry
+) -> None:
     queue = queue_of(service)
     stream.take_in(["IBM", "IBM", "GM"], [1, 2, 3])
     queue.deliver(queue.take(1, MANY_BYTES))
@@ -152,9 +154,7 @@ def test_the_end_says_what_the_queue_integrated(service: Service, stream: Stream
     assert run["setting"] == {"service": service.run, "stream": "trades"}
 
 
-def test_a_service_that_is_killed_leaves_what_was_flushed(
-    service: Service, stream: StreamEntry
-) -> None:
+def test_a_killed_service_leaves_the_flushed_events(service: Service, stream: StreamEntry) -> None:
     queue = queue_of(service)
     stream.take_in_one("IBM", 1)
     assert service.event_log is not None
@@ -179,7 +179,7 @@ def test_memory_is_bounded_by_files(
     ("definition", "reason"),
     [({"time_to_live": 0.001}, "expired"), ({"capacity": 1}, "others took")],
 )
-def test_what_the_events_do_not_tell_is_said(
+def test_the_description_says_what_the_events_do_not_tell(
     service: Service, stream: StreamEntry, definition: dict[str, object], reason: str
 ) -> None:
     given = QueueDefinition.model_validate({"stream": "trades", **definition})
@@ -193,7 +193,7 @@ def test_what_the_events_do_not_tell_is_said(
     assert described(service, other)["not_told"]["queue"] == []
 
 
-def test_forgotten_keys_are_said_and_make_no_log_grow(
+def test_forgotten_keys_are_described_and_make_no_log_grow(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_log, "SPARE_KEYS", 10)
@@ -251,7 +251,7 @@ def metrics_of(service: Service) -> str:
     return asyncio.run(service.metrics.exposition())[1].decode()
 
 
-def test_a_log_that_ends_in_peace_has_not_failed(service: Service, stream: StreamEntry) -> None:
+def test_a_log_that_ends_normally_has_not_failed(service: Service, stream: StreamEntry) -> None:
     queue_of(service)
     stream.take_in(["IBM"], [1])
     service.finish()
@@ -280,7 +280,7 @@ def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
     service.finish()
 
 
-def test_a_log_that_ended_on_a_full_disk_holds_on_to_nothing(
+def test_a_log_that_ended_on_a_full_disk_releases_everything(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_files: object) -> None:
@@ -352,7 +352,7 @@ def test_a_queue_that_is_dropped_leaves_nothing(service: Service, stream: Stream
     assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
 
 
-def test_what_was_taken_as_delivered_is_not_held_on_to(
+def test_updates_taken_as_delivered_are_released(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (definitions, event_log):
@@ -369,7 +369,7 @@ def test_what_was_taken_as_delivered_is_not_held_on_to(
 
 
 @pytest.mark.parametrize("end", ["deliver", "give_back"])
-def test_what_the_queue_gave_up_is_not_held_on_to(
+def test_updates_that_the_queue_forgot_are_released(
     service: Service, stream: StreamEntry, end: str
 ) -> None:
     queue = queue_of(service, lease_seconds=60.0)
@@ -382,7 +382,7 @@ def test_what_the_queue_gave_up_is_not_held_on_to(
     assert not queue.log._handed
 
 
-def test_a_stream_without_queues_notes_nothing_and_the_first_finds_what_it_knows(
+def test_a_stream_notes_nothing_before_its_first_logged_queue(
     service: Service, stream: StreamEntry
 ) -> None:
     assert stream.log is not None
@@ -411,7 +411,7 @@ def test_a_file_that_is_full_within_a_batch_is_written_after_it(
     assert described(service, queue)["not_told"] == {"queue": [], "application": []}
 
 
-def test_what_files_are_written_with_is_there_from_the_beginning(
+def test_pyarrow_is_imported_when_the_service_with_a_log_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "pyarrow.parquet")
@@ -421,7 +421,7 @@ def test_what_files_are_written_with_is_there_from_the_beginning(
     assert "pyarrow.parquet" in sys.modules
 
 
-def test_others_have_their_turn_between_the_files_of_two_queues(
+def test_other_tasks_run_between_the_files_of_two_queues(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns: list[str] = []
@@ -443,9 +443,7 @@ def test_others_have_their_turn_between_the_files_of_two_queues(
     assert ("write", "write") not in set(pairwise(turns))
 
 
-def test_what_is_delivered_in_the_time_of_grace_is_noted(
-    service: Service, stream: StreamEntry
-) -> None:
+def test_deliveries_during_the_shutdown_are_logged(service: Service, stream: StreamEntry) -> None:
     queue = queue_of(service, lease_seconds=60.0)
     app = FastAPI()
     app.state.service = service

@@ -73,7 +73,9 @@ def drop_what_connections_are_served_from(service: Service) -> None:
     ids=lambda end: end.__name__,
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_left_of_what_is_gone(kind: str, end: Callable[[Service], None]) -> None:
+def test_nothing_is_left_of_a_deleted_queue_stream_or_connection(
+    kind: str, end: Callable[[Service], None]
+) -> None:
     service = make_service()
 
     def come_and_go() -> Counter[type]:

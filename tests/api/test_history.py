@@ -72,7 +72,7 @@ def test_five_minutes_are_kept_and_no_more() -> None:
     assert times == [1_000.0 + SAMPLE_SECONDS * number for number in range(3, SAMPLES + 3)]
 
 
-def test_what_is_gone_is_forgotten_and_what_is_made_anew_begins_anew() -> None:
+def test_a_deleted_queue_is_forgotten_and_a_new_one_begins_without_samples() -> None:
     kept = Kept()
     kept.queue("trades")
     kept.queue("quotes")

@@ -83,7 +83,7 @@ def test_a_body_may_say_that_it_is_not_compressed() -> None:
     assert body_of(part(b"ab", more=False), headers=[(b"content-encoding", b"identity")]) == b"ab"
 
 
-def test_a_body_that_was_read_can_be_read_again_and_then_comes_what_comes() -> None:
+def test_a_body_that_was_read_is_received_once_more_before_other_messages() -> None:
     gone = {"type": "http.disconnect"}
 
     async def scenario() -> tuple[Message, Message]:
@@ -93,7 +93,7 @@ def test_a_body_that_was_read_can_be_read_again_and_then_comes_what_comes() -> N
     assert asyncio.run(scenario()) == (part(b"ab", more=False), gone)
 
 
-def test_who_hangs_up_is_not_waited_for() -> None:
+def test_a_client_that_disconnects_is_not_waited_for() -> None:
     gone = {"type": "http.disconnect"}
     for messages in ([gone], [part(b"ab"), gone]):
         with pytest.raises(ClientGoneError):
@@ -132,7 +132,7 @@ def test_a_query_has_a_bounded_number_of_parameters() -> None:
     ("raw", "is_good"),
     [(b"/a", True), (b"/%EF%BF%BD", True), (b"/\xef\xbf\xbd", True), (b"/%FF", False)],
 )
-def test_a_path_that_is_no_utf8_is_told_from_one_with_question_marks(
+def test_a_path_that_is_not_utf8_differs_from_one_with_replacement_characters(
     raw: bytes, is_good: bool
 ) -> None:
     path = {"path": unquote(raw.decode()), "raw_path": raw}

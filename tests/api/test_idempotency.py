@@ -63,7 +63,7 @@ async def test_a_retry_waits_for_the_request_under_way() -> None:
     assert (await retry).answer == answer(b"late")
 
 
-async def test_a_retry_carries_out_what_the_first_gave_up() -> None:
+async def test_a_retry_is_carried_out_if_the_first_request_was_cancelled() -> None:
     kept = answers(ManualClock())
     await kept.begin("k", REQUEST)
     retry = asyncio.create_task(kept.begin("k", REQUEST))
@@ -118,7 +118,7 @@ def test_requests_differ_by_where_their_parts_end() -> None:
     assert fingerprint(b"ab", b"c") != fingerprint(b"a", b"bc")
 
 
-async def test_what_is_old_is_forgotten_though_no_request_comes() -> None:
+async def test_old_answers_are_forgotten_without_another_request() -> None:
     clock = ManualClock()
     kept = IdempotentAnswers(now=clock.now, seconds=0.01, most_records=9, most_bytes=99)
     forgotten = asyncio.Event()

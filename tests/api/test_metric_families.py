@@ -187,7 +187,7 @@ def test_staleness_is_shown_beside_its_bound() -> None:
     assert found["upstream_queue_processing_cost_seconds", labels(queue="q")] == 0.125
 
 
-def test_what_is_not_known_is_left_out() -> None:
+def test_unknown_numbers_are_left_out() -> None:
     queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
     report: dict[str, object] = {"lower_bound": None, "cost": None, "queue_staleness": 0.0}
     found = samples(queue_families([reading_of(queue.statistics(), report)]))

@@ -107,7 +107,7 @@ def test_staleness_is_that_of_the_report() -> None:
     assert value(found, "upstream_queue_staleness_lower_bound_seconds", **of_queue) >= 0
 
 
-def test_only_so_many_streams_and_queues_are_told_one_by_one() -> None:
+def test_the_settings_bound_how_many_streams_and_queues_are_listed() -> None:
     service = Service(Settings(demo=False, metrics_names=3))
     for number in range(5):
         define_queue(service, f"q{number}", stream=f"s{number}")

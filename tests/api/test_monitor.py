@@ -167,7 +167,7 @@ def test_a_window_queue_is_described_like_any_other() -> None:
     assert published["queue/windows"].keys() == published["queue/plain"].keys()
 
 
-def test_the_services_state_tells_its_pace_and_what_it_has() -> None:
+def test_the_services_state_has_its_pace_and_counts() -> None:
     watched = Watched()
     entry = watched.queue("trades")
     watched.subscribe()
@@ -202,7 +202,7 @@ def test_reports_take_a_tenth_of_the_time_at_most() -> None:
     assert share == pytest.approx(SHARE, rel=0.02)
 
 
-def test_a_queue_that_is_dropped_goes_from_the_picture() -> None:
+def test_the_state_of_a_deleted_queue_is_deleted() -> None:
     watched = Watched()
     for name in ("trades", "quotes"):
         watched.queue(name)
@@ -213,7 +213,7 @@ def test_a_queue_that_is_dropped_goes_from_the_picture() -> None:
     assert watched.published().keys() == {"service", "stream/trades", "queue/trades"}
 
 
-def test_what_is_gone_for_long_is_forgotten_while_one_watches() -> None:
+def test_old_deletions_are_forgotten_while_there_are_subscribers() -> None:
     watched = Watched()
     watched.subscribe()
     for number in range(200):
@@ -242,7 +242,7 @@ def test_a_queue_that_is_dropped_between_two_reports_is_left_out() -> None:
     assert "queue/quotes" not in watched.published()
 
 
-def test_who_comes_later_does_not_see_an_old_picture() -> None:
+def test_a_later_subscriber_does_not_get_old_states() -> None:
     watched = Watched()
     watched.queue("trades")
     connection = watched.subscribe()

@@ -92,7 +92,7 @@ def test_every_parameter_response_and_member_is_described(described: Any) -> Non
     assert list(undescribed(described)) == []
 
 
-def test_what_is_not_described_is_found() -> None:
+def test_missing_descriptions_are_found() -> None:
     member = {"properties": {"a": {"type": "string"}, "b": {"description": "B."}}}
     parameter = {"in": "query", "name": "c", "schema": {}}
     assert list(undescribed({"schemas": {"S": member | {"description": "S."}}, "p": [parameter]}))
@@ -167,7 +167,7 @@ def test_every_reference_leads_to_a_schema(described: Any) -> None:
     assert references <= set(described["components"]["schemas"])
 
 
-def test_what_is_not_acceptable_is_a_problem_everywhere(described: Any) -> None:
+def test_every_422_is_a_problem(described: Any) -> None:
     for operation in operations_of(described):
         refused = operation["responses"].get("422")
         assert refused is None or "application/problem+json" in refused["content"]
@@ -181,7 +181,7 @@ def test_the_bounds_of_a_dequeue_are_those_of_the_settings() -> None:
     assert (bounds["limit"], bounds["wait"]) == (7, 2.0)
 
 
-def test_what_changes_something_may_be_refused_to_a_foreign_page(described: Any) -> None:
+def test_every_change_may_be_refused_to_a_foreign_page(described: Any) -> None:
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             is_pushed = path.endswith(("/events", "/socket"))

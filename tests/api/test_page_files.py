@@ -63,12 +63,14 @@ def test_a_file_is_compressed_if_the_client_accepts_that() -> None:
 
 
 @pytest.mark.parametrize("header", ["gzip;q=0", "gzip; q=0.000", "br, deflate"])
-def test_who_refuses_gzip_gets_the_file_plain(page: TestClient, header: str) -> None:
+def test_a_client_that_refuses_gzip_gets_the_file_uncompressed(
+    page: TestClient, header: str
+) -> None:
     answer = page.get("/page/page.css", headers={"accept-encoding": header})
     assert "content-encoding" not in answer.headers
 
 
-def test_who_has_the_file_already_is_told_so(page: TestClient) -> None:
+def test_a_client_that_has_the_file_gets_a_304(page: TestClient) -> None:
     first = page.get("/page/page.css")
     tags = ("{}", "W/{}", '"other", {}', "*")
     for tag in (form.format(first.headers["etag"]) for form in tags):

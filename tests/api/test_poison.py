@@ -228,7 +228,7 @@ def expect_good(client: RawClient, stream: str, rng: random.Random) -> None:
 
 
 @pytest.mark.slow
-def test_whatever_was_sent_everything_can_be_read(server: RunningServer, client: RawClient) -> None:
+def test_everything_can_be_read_after_any_poison(server: RunningServer, client: RawClient) -> None:
     rng = random.Random(20_260)
     for stream, definition in STREAMS.items():
         define(client, stream, definition)

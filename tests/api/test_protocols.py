@@ -87,7 +87,7 @@ async def test_headers_that_do_not_come_in_time_end_the_connection(sent: bytes) 
         assert await answer_to(server, sent) == LATE
 
 
-async def test_what_is_no_request_keeps_no_connection_after_an_answer() -> None:
+async def test_an_empty_line_after_an_answer_does_not_keep_the_connection() -> None:
     async with serving(SHORT) as server, connected(server) as (reader, writer):
         writer.write(GET + b"\r\n")
         await reader.readuntil(b"\r\n\r\n0")
@@ -144,7 +144,7 @@ async def test_a_body_that_is_ignored_may_take_as_long_as_another() -> None:
         POST + b"transfer-encoding: chunked\r\n\r\n0\r\ntrailer: ",
     ],
 )
-async def test_headers_and_the_like_have_a_length(beginning: bytes) -> None:
+async def test_headers_chunks_and_trailers_are_bounded_in_length(beginning: bytes) -> None:
     async with serving() as server, connected(server) as (reader, writer):
         writer.write(beginning)
         received = asyncio.create_task(reader.read())
@@ -154,7 +154,7 @@ async def test_headers_and_the_like_have_a_length(beginning: bytes) -> None:
         assert (await received) == TOO_LONG
 
 
-async def test_what_is_no_http_is_answered_with_a_problem() -> None:
+async def test_bytes_that_are_not_http_are_answered_with_a_problem() -> None:
     async with serving() as server:
         assert await answer_to(server, b"\x16\x03\x01\x02\x00\r\n\r\n") == MALFORMED
 
@@ -175,7 +175,7 @@ def slow_reader(server: uvicorn.Server) -> socket.socket:
     return client
 
 
-async def test_an_answer_of_which_nothing_is_read_ends_the_connection(
+async def test_an_unread_answer_ends_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(protocols, "UNREAD_SECONDS", SHORT)

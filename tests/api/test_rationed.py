@@ -39,7 +39,7 @@ def test_a_result_is_made_again_once_its_share_allows(seconds: float, is_due: bo
     assert rationed.get() == 1 + is_due
 
 
-def test_what_takes_no_time_is_always_made_again() -> None:
+def test_a_result_that_takes_no_time_is_always_made_again() -> None:
     maker = Maker(seconds=0)
     rationed = Rationed(maker, clock=maker.clock.now)
     assert [rationed.get() for _ in range(3)] == [1, 2, 3]

@@ -63,7 +63,7 @@ def clients_in(log: list[str]) -> list[str]:
     ("trusted", "client"),
     [("", "127.0.0.1"), ("10.0.0.0/8", "127.0.0.1"), ("127.0.0.0/8", "192.0.2.7")],
 )
-def test_only_a_trusted_proxy_says_for_whom_it_asks(trusted: str, client: str) -> None:
+def test_only_a_trusted_proxy_may_name_the_client(trusted: str, client: str) -> None:
     environment = {"UPSTREAM_ACCESS_LOG": "true", "UPSTREAM_TRUSTED_PROXIES": trusted}
     with running(environment=environment) as server:
         with connected(server.port) as proxy:
@@ -72,7 +72,7 @@ def test_only_a_trusted_proxy_says_for_whom_it_asks(trusted: str, client: str) -
     assert clients_in(server.log) == [client]
 
 
-def test_what_clients_do_wrong_is_no_error_of_the_services_and_not_logged_one_by_one() -> None:
+def test_mistakes_of_clients_are_not_logged_as_errors_or_one_by_one() -> None:
     with running() as server:
         for _ in range(50):
             assert exchange(server.port, b"\x16\x03\x01\r\n\r\n").status == 400
@@ -98,7 +98,7 @@ def test_an_idle_websocket_is_tried_as_often_as_the_settings_say() -> None:
 
 @pytest.mark.parametrize("definition", [b"{}", b'{"lease_seconds": 60}'])
 @pytest.mark.parametrize("head", [b"HTTP/1.1\r\nhost: x\r\nconnection: close", b"HTTP/1.0"])
-def test_who_closes_the_connection_after_one_answer_has_it(
+def test_an_answer_before_the_connection_closes_counts_as_delivered(
     server: RunningServer, definition: bytes, head: bytes
 ) -> None:
     with connected(server.port) as client:
@@ -116,7 +116,7 @@ def test_who_closes_the_connection_after_one_answer_has_it(
         client.ask("DELETE", "/v1/streams/once")
 
 
-def test_readers_that_hang_up_at_once_take_no_room_from_others() -> None:
+def test_clients_that_disconnect_at_once_take_no_room_from_others() -> None:
     with running(environment={"UPSTREAM_MAX_CONNECTIONS": "3"}) as server:
         with connected(server.port) as client:
             client.put("/v1/queues/trades", {})
@@ -134,7 +134,7 @@ def test_readers_that_hang_up_at_once_take_no_room_from_others() -> None:
         assert "Traceback" not in "".join(server.log)
 
 
-def test_who_hangs_up_while_it_waits_takes_nothing_along(server: RunningServer) -> None:
+def test_a_client_that_disconnects_while_it_waits_takes_no_updates(server: RunningServer) -> None:
     with connected(server.port) as client:
         client.put("/v1/queues/trades", {})
         waiting = connect(server)
@@ -204,7 +204,7 @@ def test_a_body_that_is_too_long_is_refused_before_it_has_come(server: RunningSe
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_a_port_that_is_taken_is_told_in_one_line_with_a_way_out(host: str) -> None:
+def test_a_port_in_use_is_reported_in_one_line_that_says_what_to_do(host: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [sys.executable, *SERVICE[:2], "--no-demo", "--host", host, "--port", str(port)]
@@ -217,14 +217,14 @@ def test_a_port_that_is_taken_is_told_in_one_line_with_a_way_out(host: str) -> N
     )
 
 
-def test_an_address_that_is_not_of_this_machine_is_told_without_that() -> None:
+def test_an_address_of_another_machine_is_reported_without_another_port() -> None:
     for host in ("192.0.2.1", "no-such-host.invalid"):
         with pytest.raises(CannotListenError, match=f"cannot listen on {host}") as error:
             check_address(host, 8_000)
         assert "another port" not in str(error.value)
 
 
-def test_a_port_whose_last_connections_linger_can_be_had_again() -> None:
+def test_a_port_with_lingering_connections_can_be_used_again() -> None:
     with socket.create_server(("127.0.0.1", 0)) as first:
         port = first.getsockname()[1]
         client = socket.create_connection(("127.0.0.1", port))

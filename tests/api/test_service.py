@@ -51,11 +51,11 @@ def test_a_stream_goes_with_its_queues(service: Service) -> None:
     assert service.storage.streams == service.storage.queues == ()
 
 
-def test_two_runs_of_the_service_can_be_told_apart() -> None:
+def test_two_runs_of_the_service_differ() -> None:
     assert Service(Settings()).run != Service(Settings()).run
 
 
-def test_who_waits_hears_of_the_end(service: Service) -> None:
+def test_waiting_requests_are_woken_by_the_shutdown(service: Service) -> None:
     woken: list[str] = []
     entry, _ = service.define_queue("trades", QueueDefinition())
     entry.wake_on_update(lambda: woken.append("up"))

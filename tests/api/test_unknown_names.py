@@ -9,12 +9,12 @@ from tests.api.serving import Client, assert_problem
 
 
 @pytest.mark.parametrize("name", ["7", "", "a b", "a" * 33, "s3cr3t", "é", "a\n", "<b>"])
-def test_what_does_not_look_like_a_name_is_not_repeated(name: str) -> None:
+def test_text_that_does_not_look_like_a_name_is_not_repeated(name: str) -> None:
     told = unknown_name("member", name, ["key", "value"])
     assert told == "unknown member; known are key and value"
 
 
-def test_what_may_have_been_meant_is_named_and_else_all_that_is_known() -> None:
+def test_the_message_has_a_similar_name_or_all_known_ones() -> None:
     assert unknown_name("member", "valeu", ["key", "value"]).endswith("did you mean 'value'?")
     assert unknown_name("member", "colour", ["key", "value"]).endswith("known are key and value")
     assert unknown_name("parameter", "colour", ["limit"]).endswith("known is limit")

@@ -64,7 +64,7 @@ def test_a_member_of_the_value_can_be_aggregated() -> None:
     assert served(windows) == [3]
 
 
-def test_what_is_no_number_is_left_out_and_counted() -> None:
+def test_values_that_are_not_numbers_are_left_out_and_counted() -> None:
     windows = results()
     feed(windows, b"1", b'"poison"', b"true", b"null", b"5")
     assert served(windows) == [None]
@@ -118,7 +118,7 @@ def test_many_tuples_are_aggregated_some_at_a_time(monkeypatch: pytest.MonkeyPat
     assert json.loads(update.value)["result"] == 10
 
 
-def test_what_waits_of_a_key_is_its_newest_tuple() -> None:
+def test_a_waiting_key_is_read_as_its_newest_tuple() -> None:
     windows = results()
     feed(windows, b"1", b"2", b"3")
     newest = windows.read("IBM")

@@ -12,7 +12,7 @@ import pyarrow as pa
 from api.bodies.batch import Batch, Rejection, filled
 
 
-def test_rows_that_are_taken_out_are_told_of_by_their_place_in_the_body() -> None:
+def test_removed_rows_are_rejected_by_their_place_in_the_body() -> None:
     bad = [Rejection(1, "bad")]
     batch = Batch(
         keys=["a", "c", "d"],
@@ -28,7 +28,7 @@ def test_rows_that_are_taken_out_are_told_of_by_their_place_in_the_body() -> Non
     assert (without.rows, without.indices) == (4, [0, 3])
 
 
-def test_many_rows_are_taken_out_in_no_more_than_a_look_at_each() -> None:
+def test_many_rows_are_removed_in_linear_time() -> None:
     keys = list(range(200_000))
     batch = Batch(keys=keys, values=keys, times=None, rows=len(keys))
     started = time.perf_counter()
@@ -38,7 +38,7 @@ def test_many_rows_are_taken_out_in_no_more_than_a_look_at_each() -> None:
     assert len(without.rejections) == len(keys) // 2
 
 
-def test_rows_are_taken_out_of_columns_of_arrow() -> None:
+def test_rows_are_removed_from_columns_of_arrow() -> None:
     keys = pa.array(["a", "b", "a"]).dictionary_encode()
     times = cast(Sequence[float], np.array([1.0, 2.0, 3.0]))
     batch = Batch(keys=keys, values=pa.array([1, 2, 3]), times=times, rows=3)

@@ -54,7 +54,7 @@ def test_a_body_is_an_update_or_an_array_of_objects_and_rows(
     assert batch.indices is None
 
 
-def test_one_update_is_told_from_an_array_with_one() -> None:
+def test_a_single_update_differs_from_an_array_with_one() -> None:
     assert read(b'{"key":"a","value":1}').is_single
     assert read(b'{"key":"a"}').is_single
     assert not read(b'[{"key":"a","value":1}]').is_single
@@ -167,7 +167,7 @@ def test_one_update_with_half_a_surrogate_pair_is_rejected() -> None:
         (b'["a\0b"]', 3),
     ],
 )
-def test_what_is_no_json_is_malformed(body: bytes, position: int) -> None:
+def test_a_body_that_is_not_json_is_malformed(body: bytes, position: int) -> None:
     with pytest.raises(MalformedBodyError) as raised:
         read(body)
     assert raised.value.position in (position, len(body))
@@ -193,7 +193,7 @@ def test_rows_are_counted_and_not_commas(element: bytes) -> None:
 
 
 @given(st.lists(st.tuples(keys, times, documents)))
-def test_what_was_written_is_read(updates: list[tuple[Key, float, object]]) -> None:
+def test_updates_are_read_as_they_were_written(updates: list[tuple[Key, float, object]]) -> None:
     lines = b"".join(encode_json(update) + b"\n" for update in updates)
     for batch in (read(encode_json(updates)), BODIES.read_lines(lines)):
         assert not batch.rejections

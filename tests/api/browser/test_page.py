@@ -69,7 +69,7 @@ def selected(page: Page) -> str:
 class TestLooking:
     """Tests that look at one page and change nothing on it."""
 
-    def test_the_numbers_change_while_one_looks(self, watched: Page) -> None:
+    def test_the_numbers_change_without_a_reload(self, watched: Page) -> None:
         watched.wait_for_function(
             "() => !document.querySelector('#tiles-now').innerText.includes('\u2013')"
         )
@@ -188,7 +188,7 @@ def test_subscribers_are_shown_with_their_pace(page: Page) -> None:
     expect(row).to_have_count(0)
 
 
-def test_pausing_holds_the_picture_until_it_goes_on(page: Page) -> None:
+def test_a_paused_page_does_not_change_until_it_goes_on(page: Page) -> None:
     wait_for_charts(page)
     button = page.get_by_role("button", name="Pause")
     button.click()
@@ -253,7 +253,7 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
-def test_text_and_lines_stand_out_from_what_is_behind_them(
+def test_text_and_lines_stand_out_from_the_background(
     visit: Visit, service: str, system: Literal["light", "dark"]
 ) -> None:
     visit.page.emulate_media(color_scheme=system)
@@ -304,7 +304,7 @@ def test_arrow_keys_go_from_queue_to_queue(page: Page) -> None:
     assert page.locator("[role=tab][tabindex='0']").count() == 1
 
 
-def test_what_has_the_focus_can_be_seen(page: Page) -> None:
+def test_the_focused_element_can_be_seen(page: Page) -> None:
     seen: dict[str, str] = {}
     while "BODY" not in seen:  # from the last element the next one is the first again
         page.keyboard.press("Tab")
@@ -351,7 +351,7 @@ def test_nothing_moves_if_reduced_motion_is_wanted(visit: Visit, service: str) -
 # What goes wrong
 
 
-def test_names_from_outside_are_text_and_nothing_else(visit: Visit, service: str) -> None:
+def test_names_from_clients_are_shown_as_text_only(visit: Visit, service: str) -> None:
     page = visit.open(service)
     created = page.request.put(f"{service}/v1/queues/hostile")
     assert created.ok

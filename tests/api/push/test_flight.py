@@ -154,7 +154,7 @@ def test_a_client_that_answers_several_at_once_is_not_kept_waiting(
     assert outcome.bytes_per_second > min(0.5 * rate, 1e6)
 
 
-def test_a_client_that_becomes_distant_is_found_to_be_so() -> None:
+def test_a_client_that_becomes_distant_gets_large_messages_again() -> None:
     flight = Flight(window=8)
     now = 0.0
     sizes = []

@@ -130,7 +130,7 @@ async def test_a_caller_with_much_to_send_is_passed_over_for_so_many_turns_at_mo
     assert order.index("slow") <= (REACH + 1) * readers
 
 
-async def test_turns_that_were_given_are_not_kept() -> None:
+async def test_turns_that_were_given_are_released() -> None:
     turns = Turns()
 
     async def take(times: int) -> None:
@@ -173,7 +173,7 @@ async def test_a_crowd_rests_its_share_of_the_time_that_its_turns_take(work: Wor
     assert sum(timers.delays) == pytest.approx(REST * until_few_are_left, rel=0.1)
 
 
-async def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
+async def test_other_work_between_turns_counts_as_rest(work: Work) -> None:
     turns = Turns()
 
     async def send() -> None:

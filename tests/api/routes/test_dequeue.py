@@ -150,7 +150,7 @@ def test_an_update_that_is_not_delivered_in_time_waits_again(client: Client) -> 
     assert (counters["returned"], counters["dequeued"], counters["delivered"]) == (1, 3, 1)
 
 
-def test_a_newer_update_supersedes_what_is_given_back(client: Client) -> None:
+def test_a_newer_update_supersedes_one_that_is_given_back(client: Client) -> None:
     client.put("/v1/queues/trades", json={"lease_seconds": 0.05})
     client.put_updates("trades", {"key": "a", "value": 1, "time": 1})
     client.dequeue("trades")
@@ -163,7 +163,7 @@ def test_a_newer_update_supersedes_what_is_given_back(client: Client) -> None:
     assert client.dequeue("trades") == []
 
 
-def test_what_was_answered_without_leases_is_delivered_already(trades: Client) -> None:
+def test_an_update_answered_without_a_lease_is_delivered_already(trades: Client) -> None:
     put(trades, "a")
     trades.dequeue("trades")
     assert trades.post_json(DELIVERED, {"keys": ["a"]}) == {"delivered": 0, "unknown": 1}
@@ -186,7 +186,7 @@ def test_what_was_answered_without_leases_is_delivered_already(trades: Client) -
         b'{"keys":' + b"[" * 10_000,
     ],
 )
-def test_a_bad_word_of_delivery_is_refused(leased: Client, body: bytes) -> None:
+def test_a_bad_confirmation_of_delivery_is_refused(leased: Client, body: bytes) -> None:
     answer = leased.post(DELIVERED, content=body, headers={"content-type": "application/json"})
     assert_problem(answer, 422)
 
@@ -231,7 +231,7 @@ def test_leases_of_a_retry_run_out_in_their_time_if_asked_to(client: Client) -> 
     assert anew["key"] == "b"
 
 
-def test_a_retry_of_a_word_of_delivery_gets_the_same_answer(leased: Client) -> None:
+def test_a_retry_of_a_confirmation_gets_the_same_answer(leased: Client) -> None:
     headers = {"idempotency-key": "k"}
     put(leased, "a")
     leased.dequeue("trades")
@@ -244,7 +244,7 @@ def test_a_retry_of_a_word_of_delivery_gets_the_same_answer(leased: Client) -> N
     assert_problem(leased.post(DELIVERED, json={"keys": ["b"]}, headers=headers), 422)
 
 
-def test_a_word_of_delivery_names_no_more_than_a_body_may_have() -> None:
+def test_a_confirmation_names_at_most_as_many_leases_as_a_body_may_have_rows() -> None:
     with serving(max_rows=3) as client:
         client.put("/v1/queues/trades", json={"lease_seconds": 60})
         for names in ({"keys": [1] * 4}, {"leases": ["a"] * 4}):

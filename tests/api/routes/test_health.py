@@ -22,7 +22,7 @@ def test_a_service_that_shuts_down_is_alive_and_not_ready(client: Client) -> Non
 
 
 @pytest.mark.parametrize("accept", ["text/plain", "application/openmetrics-text; version=1.0.0"])
-def test_the_metrics_count_what_happened(trades: Client, accept: str) -> None:
+def test_the_metrics_count_superseded_updates_and_name_no_key(trades: Client, accept: str) -> None:
     trades.put_updates("trades", {"key": "IBM", "value": 1}, {"key": "IBM", "value": 2})
     answer = trades.get("/metrics", headers={"accept": accept})
     assert answer.headers["content-type"].startswith(accept.partition(";")[0])

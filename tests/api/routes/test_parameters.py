@@ -40,7 +40,7 @@ def test_an_unknown_stream_is_reported_before_a_bad_key(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/queues/trades", "/v1/streams/trades"])
-def test_a_retry_does_not_delete_what_was_created_again(trades: Client, path: str) -> None:
+def test_a_retry_does_not_delete_a_queue_that_was_created_again(trades: Client, path: str) -> None:
     trades.put_updates("trades", {"key": "a", "value": 1})
     first = trades.delete(path, headers=RETRY)
     assert first.status_code == 200

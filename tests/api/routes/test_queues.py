@@ -88,9 +88,7 @@ def test_another_definition_is_a_conflict_that_names_the_difference(client: Clie
         {"weights": {f"K{number}*": 1 for number in range(65)}},
     ],
 )
-def test_a_definition_that_makes_no_sense_is_refused(
-    client: Client, definition: dict[str, object]
-) -> None:
+def test_an_invalid_definition_is_refused(client: Client, definition: dict[str, object]) -> None:
     problem = assert_problem(client.put("/v1/queues/trades", json=definition), 422)
     assert "'a b'" not in problem["detail"]
     assert_problem(client.get("/v1/queues/trades"), 404)
@@ -160,7 +158,7 @@ def test_a_new_queue_can_begin_with_all_newest_values(client: Client) -> None:
         {"size": 77_777.5, "slide": 1e-12},
     ],
 )
-def test_windows_that_make_no_sense_are_refused_and_not_repeated(
+def test_invalid_windows_are_refused_and_not_repeated(
     client: Client, window: dict[str, float]
 ) -> None:
     answer = client.put("/v1/queues/w", json={"kind": "window", "window": window})
@@ -168,7 +166,7 @@ def test_windows_that_make_no_sense_are_refused_and_not_repeated(
     assert "77" not in answer.text
 
 
-def test_what_waits_of_a_key_can_be_read_without_dequeuing(client: Client) -> None:
+def test_the_waiting_update_of_a_key_is_read_without_dequeuing(client: Client) -> None:
     client.put("/v1/queues/trades")
     put_updates(client)
     for _ in range(2):

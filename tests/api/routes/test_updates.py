@@ -46,7 +46,7 @@ def test_an_update_without_a_time_has_the_services(trades: Client) -> None:
 
 
 @pytest.mark.parametrize("accepted", [0, 1])
-def test_only_a_hundred_rejections_are_told_of(trades: Client, accepted: int) -> None:
+def test_an_answer_lists_at_most_a_hundred_rejections(trades: Client, accepted: int) -> None:
     rows: list[object] = [{"key": None, "value": 1}] * 150 + [{"key": "a", "value": 1}] * accepted
     answer = trades.post(PATH, json=rows)
     assert answer.status_code == (202 if accepted else 422)
