@@ -249,6 +249,12 @@ def test_the_record_has_the_numbers_that_the_page_shows(
     assert subscribe(feed, transport="sse").record()["window"] is None
 
 
+def test_unwanted_keys_do_not_wait(feed: QueueEntry) -> None:
+    subscription = subscribe(feed, "keys=K1&keys=K2")
+    put_many(feed, 40)
+    assert subscription.record()["waiting"] == 2
+
+
 def test_a_closed_subscription_is_detached_and_wakes_its_connection(feed: QueueEntry) -> None:
     subscription = subscribe(feed)
     put(feed, IBM=1)
