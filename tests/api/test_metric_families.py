@@ -65,6 +65,12 @@ def reading_of(
     )
 
 
+def samples_with(report: dict[str, object]) -> dict[tuple[str, Labels], float]:
+    """Return the samples of an empty queue with this staleness report."""
+    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
+    return samples(queue_families([reading_of(queue.statistics(), report)]))
+
+
 def window_queue() -> WindowQueue:
     """Return a window queue with a window that waits, one superseded, and a late tuple."""
     queue = WindowQueue(
@@ -163,17 +169,17 @@ def test_the_counters_of_a_window_queue_are_shown() -> None:
 
 
 def test_staleness_is_shown_beside_its_bound() -> None:
-    report: dict[str, object] = {
-        "queue_staleness": 1.5,
-        "application_staleness": 2.5,
-        "present_queue_staleness": 3,
-        "present_application_staleness": 4.5,
-        "lower_bound": 0.5,
-        "application_lower_bound": 1.25,
-        "cost": 0.125,
-    }
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
-    found = samples(queue_families([reading_of(queue.statistics(), report)]))
+    found = samples_with(
+        {
+            "queue_staleness": 1.5,
+            "application_staleness": 2.5,
+            "present_queue_staleness": 3,
+            "present_application_staleness": 4.5,
+            "lower_bound": 0.5,
+            "application_lower_bound": 1.25,
+            "cost": 0.125,
+        }
+    )
     expected = {
         ("upstream_queue_staleness_seconds", "queue"): 1.5,
         ("upstream_queue_staleness_seconds", "application"): 2.5,
@@ -188,16 +194,13 @@ def test_staleness_is_shown_beside_its_bound() -> None:
 
 
 def test_unknown_numbers_are_left_out() -> None:
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
-    report: dict[str, object] = {"lower_bound": None, "cost": None, "queue_staleness": 0.0}
-    found = samples(queue_families([reading_of(queue.statistics(), report)]))
+    found = samples_with({"lower_bound": None, "cost": None, "queue_staleness": 0.0})
     assert ("upstream_queue_staleness_seconds", labels(queue="q", of="queue")) in found
     assert not any("bound" in name or "cost" in name for name, _ in found)
 
 
 def test_how_a_queue_is_defined_is_shown() -> None:
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
-    found = samples(queue_families([reading_of(queue.statistics())]))
+    found = samples_with({})
     expected = labels(queue="q", stream="s", kind="update", scheduler="index")
     assert found["upstream_queue_info", expected] == 1
 

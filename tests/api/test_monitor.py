@@ -75,6 +75,11 @@ class Watched:
         self.service.queue(queue).stream.subscribers.add(connection)
         return connection
 
+    def publish(self) -> dict[Any, Any]:
+        """Publish once, and return all published states."""
+        asyncio.run(self.monitor.publish())
+        return self.published()
+
     def published(self) -> dict[Any, Any]:
         updates = self.entry.stream.snapshot()
         return {update.key: msgspec.json.decode(cast(bytes, update.value)) for update in updates}
@@ -108,8 +113,7 @@ def test_a_queues_state_has_its_counters_its_staleness_and_its_subscribers() -> 
     entry.stream.take_in(["IBM", "IBM", ("GM", 7)], [b"1", b"2", b"3"])
     watched.subscribe()
     watched.subscribe("trades")
-    asyncio.run(watched.monitor.publish())
-    state = watched.published()["queue/trades"]
+    state = watched.publish()["queue/trades"]
     definition = {"name": "trades", "stream": "trades", "kind": "update", "scheduler": "index"}
     definition |= {"serves": "dequeue"}
     counters = {"arrived": 3, "superseded": 1, "delivered": 0, "waiting": 2, "keys": 2}
@@ -129,8 +133,7 @@ def test_of_very_many_subscribers_some_are_shown() -> None:
     watched.subscribe("quotes")
     for _ in range(SHOWN_SUBSCRIBERS + 20):
         watched.subscribe("trades")
-    asyncio.run(watched.monitor.publish())
-    state = watched.published()["queue/trades"]
+    state = watched.publish()["queue/trades"]
     assert len(state["subscribers"]) == SHOWN_SUBSCRIBERS
     assert state["subscriber_count"] == SHOWN_SUBSCRIBERS + 20
 
@@ -140,8 +143,7 @@ def test_states_tell_the_order_in_which_things_were_created() -> None:
     for name in ("b", "c", "a"):
         watched.queue(name)
     watched.service.drop_queue("c")
-    asyncio.run(watched.monitor.publish())
-    published = watched.published()
+    published = watched.publish()
     for kind, names in (("queue", ["b", "a"]), ("stream", ["b", "c", "a"])):
         found = [state for key, state in published.items() if key.startswith(f"{kind}/")]
         in_order = sorted(found, key=lambda state: state["place"])
@@ -152,8 +154,7 @@ def test_an_append_queue_has_no_scheduler() -> None:
     watched = Watched()
     watched.service.define_queue("log", QueueDefinition(kind="append"))
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    assert watched.published()["queue/log"]["scheduler"] is None
+    assert watched.publish()["queue/log"]["scheduler"] is None
 
 
 def test_a_window_queue_is_described_like_any_other() -> None:
@@ -162,8 +163,7 @@ def test_a_window_queue_is_described_like_any_other() -> None:
     body = {"stream": "plain", "kind": "window", "window": {"size": 2.0}}
     watched.service.define_queue("windows", QueueDefinition.model_validate(body))
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    published = watched.published()
+    published = watched.publish()
     assert published["queue/windows"].keys() == published["queue/plain"].keys()
 
 
@@ -172,12 +172,10 @@ def test_the_services_state_has_its_pace_and_counts() -> None:
     entry = watched.queue("trades")
     watched.subscribe()
     watched.subscribe("trades")
-    asyncio.run(watched.monitor.publish())
-    first = watched.published()["service"]
+    first = watched.publish()["service"]
     entry.stream.take_in(["IBM"] * 30, [b"1"] * 30)
     watched.clock.advance(2.0)
-    asyncio.run(watched.monitor.publish())
-    second = watched.published()["service"]
+    second = watched.publish()["service"]
     assert first["updates_per_second"] is None
     assert second["updates_per_second"] == pytest.approx(15.0)
     assert (second["streams"], second["queues"], second["subscribers"]) == (1, 1, 1)
@@ -207,10 +205,9 @@ def test_the_state_of_a_deleted_queue_is_deleted() -> None:
     for name in ("trades", "quotes"):
         watched.queue(name)
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
+    watched.publish()
     watched.service.drop_stream("quotes")
-    asyncio.run(watched.monitor.publish())
-    assert watched.published().keys() == {"service", "stream/trades", "queue/trades"}
+    assert watched.publish().keys() == {"service", "stream/trades", "queue/trades"}
 
 
 def test_old_deletions_are_forgotten_while_there_are_subscribers() -> None:
@@ -238,8 +235,7 @@ def test_a_queue_that_is_dropped_between_two_reports_is_left_out() -> None:
     watched.queue("trades")
     watched.queue("quotes")
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    assert "queue/quotes" not in watched.published()
+    assert "queue/quotes" not in watched.publish()
 
 
 def test_a_later_subscriber_does_not_get_old_states() -> None:
@@ -260,9 +256,9 @@ def test_a_later_subscriber_does_not_get_old_states() -> None:
 def test_the_services_own_stream_is_not_in_its_picture() -> None:
     watched = Watched()
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    assert watched.published().keys() == {"service"}
-    assert watched.published()["service"]["streams"] == 0
+    published = watched.publish()
+    assert published.keys() == {"service"}
+    assert published["service"]["streams"] == 0
 
 
 def test_the_state_is_pushed_like_any_other_stream(trades: Client) -> None:
