@@ -38,13 +38,10 @@ from .metric_families import (
     stream_families,
 )
 from .rationed import DEFAULT_SHARE, Rationed
-from .request_meter import RequestMeter
 from .window_results import WindowResults
 
 if TYPE_CHECKING:
     from .service import Service
-
-__all__ = ["Metrics", "RequestMeter"]
 
 Known = TypeVar("Known")
 

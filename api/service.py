@@ -13,13 +13,15 @@ from typing import TypeVar
 from upstream import Clock, StorageManager, SystemClock, UnknownNameError, UpStreamError
 
 from .bodies import Limits, StoredValueCodec, UpdateReader
+from .counters import AnyStatistics
 from .definitions import Definition, PoolTooLargeError, QueueDefinition, StreamDefinition
 from .entries import QueueEntry, StreamEntry
 from .event_log import EventLog, NotedClock
 from .idempotency import IdempotentAnswers
-from .metrics import Metrics, RequestMeter
+from .metrics import Metrics
 from .push.subscription import Ending
 from .push.turns import Turns
+from .request_meter import RequestMeter
 from .settings import Settings, SettingsError, variable
 
 Known = TypeVar("Known", StreamEntry, QueueEntry)
@@ -149,7 +151,7 @@ class Service:
         self.queues[name] = stream.queues[name] = entry
         return entry, True
 
-    def drop_queue(self, name: str) -> object:
+    def drop_queue(self, name: str) -> AnyStatistics:
         """Close a queue, forget its name, and return its final statistics."""
         entry = self.queue(name)
         for subscription in [*entry.stream.subscribers]:
@@ -162,7 +164,7 @@ class Service:
         entry.drop()
         return final
 
-    def drop_stream(self, name: str) -> dict[str, object]:
+    def drop_stream(self, name: str) -> dict[str, AnyStatistics]:
         """Close a stream with its queues, and return their final statistics by name."""
         entry = self.stream(name)
         final = {queue: self.drop_queue(queue) for queue in list(entry.queues)}
