@@ -1,4 +1,4 @@
-"""Bodies that hypothesis makes up: good ones, damaged ones, and some that are nothing at all."""
+"""Hypothesis strategies for bodies: good ones, damaged ones, and random bytes."""
 
 from __future__ import annotations
 

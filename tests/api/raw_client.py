@@ -1,4 +1,4 @@
-"""A client that sends what it is told, and checks that answers are what they say they are."""
+"""A client that sends any request, and checks that answers match their headers."""
 
 from __future__ import annotations
 

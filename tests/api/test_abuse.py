@@ -1,4 +1,4 @@
-"""What no decent client sends: the service refuses it in its own words, and serves the others."""
+"""The service refuses hostile requests with a problem, and goes on serving other clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application as a whole: what runs beside it, and what a client is told of bad requests."""
+"""The application as a whole: its background tasks, and its answers to bad requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients say a queue should be, and what is made of it."""
+"""Definitions of clients, and the queues and streams made from them."""
 
 from __future__ import annotations
 

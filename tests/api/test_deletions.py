@@ -1,4 +1,4 @@
-"""The record of deletions tells what is gone since some time, or that it does not know."""
+"""The record of deletions has those since a time, or says that it does not reach back so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way from a request to its handler, and what becomes of what handlers raise."""
+"""How requests reach their handlers, and how exceptions of handlers are answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From exceptions to what a client is told."""
+"""The problem that a client gets for each exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a queue's events: whole ones, with a description beside them."""
+"""The files of a queue's events appear when complete, with a description beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event log of the service: what is noted of which queue, and what cannot be told."""
+"""The event log of the service: which events of which queues it has, and what it cannot tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last minutes are kept for pages that open, for a hundredth of the time at most."""
+"""The last minutes are kept for the page, in at most a hundredth of the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain ASGI: parameters, bodies and answers."""
+"""Parameters, bodies and answers over ASGI."""
 
 from __future__ import annotations
 

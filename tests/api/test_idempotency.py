@@ -1,4 +1,4 @@
-"""A retry gets the same answer, and does nothing again."""
+"""A retry gets the same answer, and is not carried out again."""
 
 from __future__ import annotations
 

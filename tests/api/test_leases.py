@@ -1,4 +1,4 @@
-"""Leases: what was handed out comes back, unless it is delivered in time."""
+"""A dequeued update waits again, unless it is delivered before its lease runs out."""
 
 from __future__ import annotations
 

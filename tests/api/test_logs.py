@@ -1,4 +1,4 @@
-"""Logs look as they should, go where they should, and have nothing in them that clients sent."""
+"""Logs have the right form, go to the right place, and contain nothing that clients sent."""
 
 from __future__ import annotations
 

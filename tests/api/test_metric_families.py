@@ -1,4 +1,4 @@
-"""Metrics are named as Prometheus wants them, and say what the counters say."""
+"""Metrics have names as Prometheus wants them, and the numbers of the counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exposition is what Prometheus reads, is exact, and costs no more than its share."""
+"""Prometheus can read the exposition, which is exact and takes a bounded share of the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The description of the API names every route, and says what is so."""
+"""The description of the API has every route, and is true."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""No update that was ever taken in makes a later answer fail, whatever is read and in which type.
+"""No update that was taken in makes a later answer fail, in any content type.
 
-Everything odd that we could think of is sent, with good updates among it, to streams with queues of
-every kind. Then everything that can be read is read, and has to be what it says it is.
+Many odd bodies are sent, with good updates among them, to streams with queues of every kind. Then
+everything is read, and every answer must match its content type.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client that stalls loses its connection; a client that is only slow gets everything."""
+"""A client that stalls loses its connection. A client that is only slow gets everything."""
 
 from __future__ import annotations
 

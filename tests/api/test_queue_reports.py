@@ -1,4 +1,4 @@
-"""Reports of few keys are new; of many they are made in parts, beside others, and rarely."""
+"""Reports of few keys are always new; those of many keys are made in parts, and rarely."""
 
 from __future__ import annotations
 

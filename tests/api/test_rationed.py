@@ -1,4 +1,4 @@
-"""What is costly to make is made again only when it is cheap enough for the time since."""
+"""A costly result is made again only for its share of the time."""
 
 from __future__ import annotations
 

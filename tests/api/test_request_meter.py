@@ -1,4 +1,4 @@
-"""Requests are counted exactly, and cheaply."""
+"""Requests are counted exactly, at little cost."""
 
 from __future__ import annotations
 

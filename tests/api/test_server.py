@@ -1,4 +1,4 @@
-"""The server as a process: where it listens, how it stops, and what does not stop it."""
+"""The server as a process: where it listens, how it stops, and which clients cannot stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings come from the environment; what makes no sense there is told without repeating it."""
+"""Settings come from the environment; bad ones are reported without their values."""
 
 from __future__ import annotations
 

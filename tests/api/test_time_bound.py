@@ -1,4 +1,4 @@
-"""Times that are too far ahead are found, and streams with times of their own have no bound."""
+"""Times too far ahead are rejected, except in streams with a time scale of their own."""
 
 from __future__ import annotations
 

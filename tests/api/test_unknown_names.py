@@ -1,4 +1,4 @@
-"""A name that is not known is told if it looks like one, with what may have been meant."""
+"""The message about an unknown name has a similar name, and repeats no other text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callbacks are called once, the next time."""
+"""Each callback is called once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows as consumers of the service see them: each one update, its result."""
+"""Clients of the service get each window as one update with its result."""
 
 from __future__ import annotations
 

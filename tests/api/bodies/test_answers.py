@@ -1,4 +1,4 @@
-"""Updates in every content type that an answer can have."""
+"""Updates in every content type of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of JSON: shapes, what is wrong with a row, and what with the whole."""
+"""Bodies of JSON: their shapes, faults of a row, and faults of the whole body."""
 
 from __future__ import annotations
 

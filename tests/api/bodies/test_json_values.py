@@ -1,4 +1,4 @@
-"""Values in JSON are stored as the text that came, if every format can say them."""
+"""JSON values are stored as the text that came, if every format can represent them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JSON can say of decoded values."""
+"""Which decoded values JSON can represent."""
 
 from __future__ import annotations
 

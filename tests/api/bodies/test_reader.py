@@ -1,4 +1,4 @@
-"""Whatever comes, what can be said of it is said, and what was accepted can be read ever after."""
+"""Any body is read or refused with a reason, and accepted updates can always be read again."""
 
 from __future__ import annotations
 

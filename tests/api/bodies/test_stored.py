@@ -1,4 +1,4 @@
-"""Stored values, whatever they came as, can be had as JSON and as Python objects."""
+"""Stored values can be converted to JSON and to Python objects, whatever their form."""
 
 from __future__ import annotations
 

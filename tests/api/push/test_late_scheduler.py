@@ -1,4 +1,4 @@
-"""A scheduler that hears of keys late is as the one inside of it, under the same suite."""
+"""A late scheduler passes the contract suite, and serves keys as its inner scheduler does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client has not read, by the windows that it offers."""
+"""How much a client has not read, by the receive windows that it offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`POST .../dequeue` and `.../delivered`: what consumers get, and what comes back."""
+"""`POST .../dequeue` and `.../delivered`: deliveries, leases and retries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What routes read from requests: the service, keys as any text, and retry keys."""
+"""The service, keys of any text, and retry keys, as routes read them from requests."""
 
 from __future__ import annotations
 

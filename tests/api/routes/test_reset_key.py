@@ -1,4 +1,4 @@
-"""One time far ahead neither gets in nor blocks a key for ever."""
+"""A time far ahead is rejected, and a key that has one can be reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`POST .../updates`: what becomes of updates, and what is refused."""
+"""`POST .../updates`: how updates are counted, and which bodies are refused."""
 
 from __future__ import annotations
 

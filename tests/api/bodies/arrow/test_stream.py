@@ -1,4 +1,4 @@
-"""A stream from a stranger becomes a table that can be relied on, or is refused."""
+"""An Arrow stream from an untrusted client becomes a safe table, or is refused."""
 
 from __future__ import annotations
 
