@@ -193,19 +193,16 @@ def test_a_dropped_queue_does_not_stop_the_others() -> None:
     assert counts_of(other).dequeued == 2
 
 
-def test_the_demo_ends_when_its_stream_is_dropped() -> None:
+async def test_the_demo_ends_when_its_stream_is_dropped() -> None:
     demo = Demo()
 
-    async def drop_soon() -> None:
-        running = asyncio.create_task(demo.feed.run())
-        while STREAM not in demo.service.streams:
-            await asyncio.sleep(0)
-        demo.service.drop_stream(STREAM)
-        while not running.done():
-            await demo.step()
-        await running
-
-    asyncio.run(drop_soon())
+    running = asyncio.create_task(demo.feed.run())
+    while STREAM not in demo.service.streams:
+        await asyncio.sleep(0)
+    demo.service.drop_stream(STREAM)
+    while not running.done():
+        await demo.step()
+    await running
     assert demo.clock.now() < 1_001.0
     assert demo.service.queues == {}
 

@@ -131,24 +131,21 @@ def leased(stream: StreamEntry) -> Iterator[QueueEntry]:
     entry.drop()
 
 
-def test_a_lease_that_ran_out_makes_its_update_wait_again(
+async def test_a_lease_that_ran_out_makes_its_update_wait_again(
     stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
 ) -> None:
-    async def run() -> None:
-        stream.take_in(list("ab"), [b"1", b"2"])
-        updates = leased.take(10, MANY_BYTES)
-        names = leased.lease(updates, expires=True)
-        assert names is not None
-        assert leased.leases is not None
-        assert leased.leases.end(names[0]) is updates[0]
-        assert leased.deliver(updates[:1]) == 1
-        leased.wake_on_update(lambda: woken.append("up"))
-        clock.advance(10.0)
-        assert [update.key for update in leased.take(10, MANY_BYTES)] == ["b"]
-        assert woken == ["up"]
-        assert leased.deliver(updates[:1]) == 0
-
-    asyncio.run(run())
+    stream.take_in(list("ab"), [b"1", b"2"])
+    updates = leased.take(10, MANY_BYTES)
+    names = leased.lease(updates, expires=True)
+    assert names is not None
+    assert leased.leases is not None
+    assert leased.leases.end(names[0]) is updates[0]
+    assert leased.deliver(updates[:1]) == 1
+    leased.wake_on_update(lambda: woken.append("up"))
+    clock.advance(10.0)
+    assert [update.key for update in leased.take(10, MANY_BYTES)] == ["b"]
+    assert woken == ["up"]
+    assert leased.deliver(updates[:1]) == 0
     assert counters(leased).delivered == 1
 
 

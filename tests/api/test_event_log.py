@@ -421,7 +421,7 @@ def test_pyarrow_is_imported_when_the_service_with_a_log_starts(
     assert "pyarrow.parquet" in sys.modules
 
 
-def test_other_tasks_run_between_the_files_of_two_queues(
+async def test_other_tasks_run_between_the_files_of_two_queues(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns: list[str] = []
@@ -432,33 +432,29 @@ def test_other_tasks_run_between_the_files_of_two_queues(
     for name in ("one", "two"):
         queue_of(service, name)
 
-    async def watch() -> None:
-        writing = asyncio.create_task(log.run())
-        while turns.count("write") < 4:
-            turns.append("other")
-            await asyncio.sleep(0)
-        writing.cancel()
-
-    asyncio.run(watch())
+    writing = asyncio.create_task(log.run())
+    while turns.count("write") < 4:
+        turns.append("other")
+        await asyncio.sleep(0)
+    writing.cancel()
     assert ("write", "write") not in set(pairwise(turns))
 
 
-def test_deliveries_during_the_shutdown_are_logged(service: Service, stream: StreamEntry) -> None:
+async def test_deliveries_during_the_shutdown_are_logged(
+    service: Service, stream: StreamEntry
+) -> None:
     queue = queue_of(service, lease_seconds=60.0)
     app = FastAPI()
     app.state.service = service
     app.state.history = History(service)
 
-    async def live() -> None:
-        async with _lifespan(app):
-            stream.take_in_one("IBM", 1)
-            taken = queue.take(1, MANY_BYTES)
-            service.begin_shutdown()
-            assert described(service, queue)["events"] == 2
-            queue.deliver(taken)
-            assert not described(service, queue)["is_finished"]
-
-    asyncio.run(live())
+    async with _lifespan(app):
+        stream.take_in_one("IBM", 1)
+        taken = queue.take(1, MANY_BYTES)
+        service.begin_shutdown()
+        assert described(service, queue)["events"] == 2
+        queue.deliver(taken)
+        assert not described(service, queue)["is_finished"]
     assert [kind for kind, _, _ in events_of(service, queue)] == ["arrival", "dequeue", "delivery"]
     assert described(service, queue)["is_finished"]
 

@@ -83,14 +83,10 @@ def test_a_body_may_say_that_it_is_not_compressed() -> None:
     assert body_of(part(b"ab", more=False), headers=[(b"content-encoding", b"identity")]) == b"ab"
 
 
-def test_a_body_that_was_read_is_received_once_more_before_other_messages() -> None:
+async def test_a_body_that_was_read_is_received_once_more_before_other_messages() -> None:
     gone = {"type": "http.disconnect"}
-
-    async def scenario() -> tuple[Message, Message]:
-        receive = received(b"ab", arriving(gone))
-        return await receive(), await receive()
-
-    assert asyncio.run(scenario()) == (part(b"ab", more=False), gone)
+    receive = received(b"ab", arriving(gone))
+    assert (await receive(), await receive()) == (part(b"ab", more=False), gone)
 
 
 def test_a_client_that_disconnects_is_not_waited_for() -> None:

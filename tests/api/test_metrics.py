@@ -270,16 +270,15 @@ class SlowReports:
         return {"queue_staleness": float(self.calls)}
 
 
-def test_reports_take_a_tenth_of_the_time_over_all_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reports_take_a_tenth_of_the_time_over_all_queues(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     reports = SlowReports(monkeypatch)
     metrics = Metrics(make_service(), clock=reports.clock.now)
 
-    async def scrape_all_the_time() -> None:
-        while reports.clock.now() < 200:
-            await metrics.exposition()
-            reports.clock.advance(0.5)
-
-    asyncio.run(scrape_all_the_time())
+    while reports.clock.now() < 200:
+        await metrics.exposition()
+        reports.clock.advance(0.5)
     assert 10 <= reports.calls <= 20 + 4  # of four queues, each of which is read at once
 
 
@@ -293,38 +292,32 @@ def test_a_report_that_is_kept_is_shown(monkeypatch: pytest.MonkeyPatch) -> None
     assert reports.calls == 4
 
 
-def test_others_have_a_turn_between_two_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_others_have_a_turn_between_two_queues(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = SlowReports(monkeypatch)
     metrics = Metrics(make_service(), clock=reports.clock.now)
     turns_at_reports: list[int] = []
 
-    async def scrape_beside_others() -> None:
-        turns = 0
-        reports.on_call = lambda: turns_at_reports.append(turns)
-        task = asyncio.create_task(metrics.exposition())
-        while not task.done():
-            await asyncio.sleep(0)
-            turns += 1
-
-    asyncio.run(scrape_beside_others())
+    turns = 0
+    reports.on_call = lambda: turns_at_reports.append(turns)
+    task = asyncio.create_task(metrics.exposition())
+    while not task.done():
+        await asyncio.sleep(0)
+        turns += 1
     assert len(turns_at_reports) == 4
     assert turns_at_reports == sorted(set(turns_at_reports))
 
 
-def test_a_queue_that_is_deleted_during_a_scrape_is_left_out(
+async def test_a_queue_that_is_deleted_during_a_scrape_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reports = SlowReports(monkeypatch)
     service = make_service()
     metrics = Metrics(service, clock=reports.clock.now)
 
-    async def drop_during_a_scrape() -> bytes:
-        task = asyncio.create_task(metrics.exposition())
-        while reports.calls == 0:
-            await asyncio.sleep(0)
-        service.drop_queue("window")
-        return (await task)[1]
-
-    text = asyncio.run(drop_during_a_scrape())
+    task = asyncio.create_task(metrics.exposition())
+    while reports.calls == 0:
+        await asyncio.sleep(0)
+    service.drop_queue("window")
+    _, text = await task
     assert b'"window"' not in text
     assert b'queue="append"' in text
