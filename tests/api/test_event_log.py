@@ -152,6 +152,9 @@ def test_the_final_description_has_the_staleness_that_the_queue_integrated(
     assert integrated["counters"]["superseded"] == 1
     assert 0 < integrated["queue_staleness"] < integrated["application_staleness"]
     assert run["setting"] == {"service": service.run, "stream": "trades"}
+    assert service.event_log is not None
+    assert service.event_log.failed == 0
+    assert "upstream_event_logs_failed_total 0.0" in metrics_of(service)
 
 
 def test_a_killed_service_leaves_the_flushed_events(service: Service, stream: StreamEntry) -> None:
@@ -236,28 +239,28 @@ def test_the_service_s_own_queues_are_not_logged(service: Service, stream: Strea
 def test_a_queue_that_is_dropped_ends_its_log_and_one_of_its_name_begins_another(
     service: Service, stream: StreamEntry
 ) -> None:
-    first = queue_of(service)
-    stream.take_in(["IBM"], [1])
+    first = queue_of(service, kind="append", lease_seconds=60.0)
+    assert service.event_log is not None
+    assert stream.log is not None
+    assert first.log is not None
+    stream.take_in(["IBM", "GM"], [1, 2])
+    first.take(1, MANY_BYTES)
     service.drop_queue("q")
+    assert not first.log._waiting
+    assert not first.log._handed
+    assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
     second = queue_of(service)
     stream.take_in(["GM"], [1])
     service.finish()
     assert described(service, first)["is_finished"]
-    assert events_of(service, first) == [("arrival", "IBM", 0)]
-    assert events_of(service, second) == [("arrival", "GM", 1)]
+    arrivals = [("arrival", "IBM", 0), ("arrival", "GM", 1)]
+    assert events_of(service, first) == [*arrivals, ("dequeue", "IBM", 0)]
+    # The first logged queue of a stream begins with the keys that the stream knows.
+    assert events_of(service, second) == [("arrival", "GM", 2)]
 
 
 def metrics_of(service: Service) -> str:
     return asyncio.run(service.metrics.exposition())[1].decode()
-
-
-def test_a_log_that_ends_normally_has_not_failed(service: Service, stream: StreamEntry) -> None:
-    queue_of(service)
-    stream.take_in(["IBM"], [1])
-    service.finish()
-    assert service.event_log is not None
-    assert service.event_log.failed == 0
-    assert "upstream_event_logs_failed_total 0.0" in metrics_of(service)
 
 
 def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
@@ -337,19 +340,6 @@ def test_a_key_that_no_file_could_hold_as_it_is_does_not_end_the_log(
     assert queue.log is not None
     assert not queue.log.is_finished
     assert [key for _, key, _ in events_of(service, queue)] == [key_text(key) for key in keys]
-
-
-def test_a_queue_that_is_dropped_leaves_nothing(service: Service, stream: StreamEntry) -> None:
-    queue = queue_of(service, kind="append", lease_seconds=60.0)
-    assert service.event_log is not None
-    assert stream.log is not None
-    assert queue.log is not None
-    stream.take_in(["IBM", "GM"], [1, 2])
-    queue.take(1, MANY_BYTES)
-    service.drop_queue("q")
-    assert not queue.log._waiting
-    assert not queue.log._handed
-    assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
 
 
 def test_updates_taken_as_delivered_are_released(
