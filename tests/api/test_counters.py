@@ -15,6 +15,14 @@ from upstream import (
 )
 
 
+def window_queue(*, tuples: int) -> WindowQueue:
+    """Return a queue of windows of two seconds, into which a tuple came every second."""
+    queue = WindowQueue(WindowSpecification(2, 2), LazyWindowBuffer, InPlaceScheduler())
+    for time in range(tuples):
+        queue.enqueue("IBM", time, time=time)
+    return queue
+
+
 def test_every_counter_of_updates_is_added() -> None:
     queue = UpdateQueue(InPlaceScheduler())
     for time in (2.0, 3.0, 1.0):
@@ -27,13 +35,11 @@ def test_every_counter_of_updates_is_added() -> None:
 
 
 def test_every_counter_of_windows_and_of_tuples_is_added() -> None:
-    queue = WindowQueue(WindowSpecification(1, 1), LazyWindowBuffer, InPlaceScheduler())
-    for time in range(4):
-        queue.enqueue("IBM", 1, float(time))
+    queue = window_queue(tuples=5)
     first = queue.statistics()
     both = sum_of(first, first)
     assert both.windows.superseded == 2 * first.windows.superseded > 0
-    assert both.tuples.arrived == 8
+    assert both.tuples.arrived == 10
     assert both.is_balanced
 
 
@@ -62,12 +68,7 @@ def test_a_queues_counters_are_its_statistics() -> None:
 
 
 def test_a_window_queue_has_the_same_members_of_tuples_and_windows() -> None:
-    clock = ManualClock()
-    queue = WindowQueue(
-        WindowSpecification(2, 2), LazyWindowBuffer, InPlaceScheduler(), clock=clock
-    )
-    for time in range(5):
-        queue.enqueue("IBM", time, time=time)
+    queue = window_queue(tuples=5)
     counts = queue_counters(queue.statistics())
     plain = queue_counters(UpdateQueue(InPlaceScheduler()).statistics())
     assert counts.keys() == plain.keys()
@@ -96,9 +97,7 @@ def test_the_counters_of_a_queue_have_names() -> None:
 
 
 def test_those_of_windows_and_tuples_are_objects() -> None:
-    queue = WindowQueue(WindowSpecification(2, 2), LazyWindowBuffer, InPlaceScheduler())
-    queue.enqueue("IBM", 1, time=0)
-    counters = counters_of(queue.statistics())
+    counters = counters_of(window_queue(tuples=1).statistics())
     tuples = counters["tuples"]
     assert isinstance(tuples, dict)
     assert tuples["arrived"] == 1

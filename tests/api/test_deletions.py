@@ -46,11 +46,5 @@ def test_the_record_is_bounded_and_knows_how_far_it_reaches() -> None:
     gone = deletions.since(101.5)
     assert gone is not None
     assert [update.key for update in gone] == [1, 2]
-
-
-def test_as_many_deletions_as_are_remembered_can_be_had() -> None:
-    deletions = record(set(), most=2)
-    for second in range(3):
-        deletions.note(second, time=0.0, arrival=101.0 + second)
     assert [update.key for update in deletions.remembered(0.0)] == [1, 2]
     assert [update.key for update in deletions.remembered(102.5)] == [2]
