@@ -10,11 +10,13 @@ import asyncio
 import secrets
 from typing import TypeVar
 
+from pydantic import BaseModel
+
 from upstream import Clock, StorageManager, SystemClock, UnknownNameError, UpStreamError
 
 from .bodies import Limits, StoredValueCodec, UpdateReader
 from .counters import AnyStatistics
-from .definitions import Definition, PoolTooLargeError, QueueDefinition, StreamDefinition
+from .definitions import PoolTooLargeError, QueueDefinition, StreamDefinition
 from .entries import QueueEntry, StreamEntry
 from .event_log import EventLog, NotedClock
 from .idempotency import IdempotentAnswers
@@ -202,7 +204,7 @@ def _named(kind: str, name: str, known: dict[str, Known]) -> Known:
     return entry
 
 
-def _check_same(kind: str, known: Definition, asked: Definition) -> None:
+def _check_same(kind: str, known: BaseModel, asked: BaseModel) -> None:
     if known != asked:
         members = type(known).model_fields
         differs = [name for name in members if getattr(known, name) != getattr(asked, name)]
