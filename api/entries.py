@@ -42,7 +42,7 @@ from .push.subscription import Subscription
 from .queue_reports import QueueReports
 from .staleness_report import LibraryQueue
 from .time_bound import TimeBound
-from .wake_list import Wake, WakeList
+from .wake_list import WakeList
 from .window_results import WindowResults
 
 Serves = Literal["dequeue", "push"]
@@ -195,7 +195,7 @@ class QueueEntry:
         """Logs what is dequeued and delivered, if the service keeps an event log."""
         self.reports = QueueReports(self.source)
         self.idle = WakeList()
-        """The requests that wait for updates that come back; `stream.idle` has them, too."""
+        """The requests that wait for updates to come back. `stream.idle` has them, too."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = math.inf
 
@@ -372,16 +372,6 @@ class QueueEntry:
         queue = definition.make_queue(wrap=wrap)
         attach(self.stream.stream, queue, snapshot=snapshot, since=since)
         return queue
-
-    def wake_on_update(self, wake: Wake) -> None:
-        """Call `wake` once, when there may be an update to dequeue."""
-        self.idle.add(wake)
-        self.stream.idle.add(wake)
-
-    def stop_waking(self, wake: Wake) -> None:
-        """Do not call `wake`."""
-        self.idle.remove(wake)
-        self.stream.idle.remove(wake)
 
     def close(self) -> AnyStatistics:
         """Detach the queue, release what it holds, and return the final counters."""

@@ -190,13 +190,16 @@ async def _woken(queue: QueueEntry, hung_up: asyncio.Future[None], seconds: floa
         if not woken.done():
             woken.set_result(None)
 
-    queue.wake_on_update(wake)
+    idle = (queue.idle, queue.stream.idle)
+    for waiting in idle:
+        waiting.add(wake)
     try:
         done, _ = await asyncio.wait(
             {woken, hung_up}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
         )
     finally:
-        queue.stop_waking(wake)
+        for waiting in idle:
+            waiting.remove(wake)
     return bool(done)
 
 

@@ -105,7 +105,7 @@ def test_updates_that_are_given_back_wait_again_and_wake_consumers(
     entry = entry_of(stream)
     stream.take_in(list("ab"), [b"1", b"2"])
     updates = entry.take(10, MANY_BYTES)
-    entry.wake_on_update(lambda: woken.append("up"))
+    entry.idle.add(lambda: woken.append("up"))
     entry.give_back(updates)
     assert woken == ["up"]
     assert [update.key for update in entry.take(10, MANY_BYTES)] == ["a", "b"]
@@ -141,7 +141,7 @@ async def test_a_lease_that_ran_out_makes_its_update_wait_again(
     assert leased.leases is not None
     assert leased.leases.end(names[0]) is updates[0]
     assert leased.deliver(updates[:1]) == 1
-    leased.wake_on_update(lambda: woken.append("up"))
+    leased.idle.add(lambda: woken.append("up"))
     clock.advance(10.0)
     assert [update.key for update in leased.take(10, MANY_BYTES)] == ["b"]
     assert woken == ["up"]
@@ -154,7 +154,7 @@ async def test_the_timer_of_a_lease_wakes_waiting_requests() -> None:
     entry = entry_of(stream, lease_seconds=0.01)
     stream.take_in_one("a", b"1")
     up = asyncio.Event()
-    entry.wake_on_update(up.set)
+    entry.idle.add(up.set)
     entry.lease(entry.take(1, MANY_BYTES), expires=True)
     await asyncio.wait_for(up.wait(), 20)
     assert len(entry.queue) == 1
@@ -234,7 +234,7 @@ async def test_an_answer_that_was_not_sent_is_taken_back_with_its_leases(
     stream.take_in(list("ab"), [b"1", b"2"])
     updates = leased.take(10, MANY_BYTES)
     names = leased.lease(updates, expires=True)
-    leased.wake_on_update(lambda: woken.append("up"))
+    leased.idle.add(lambda: woken.append("up"))
     leased.take_back(updates, names)
     assert leased.leases is not None
     assert len(leased.leases) == 0
@@ -251,7 +251,7 @@ async def test_a_lease_that_runs_out_late_wakes_waiting_requests(
     clock.advance(100.0)
     leased.catch_up()
     assert len(leased.queue) == 0
-    leased.wake_on_update(lambda: woken.append("up"))
+    leased.idle.add(lambda: woken.append("up"))
     leased.let_expire(names)
     assert woken == ["up"]
     assert len(leased.queue) == 1

@@ -457,7 +457,7 @@ def test_waiting_consumers_are_woken_even_if_a_log_cannot_be_written(
 
     woken: list[bool] = []
     queue = queue_of(service)
-    queue.wake_on_update(lambda: woken.append(True))
+    queue.idle.add(lambda: woken.append(True))
     monkeypatch.setattr(event_log.EventLog, "flush", fail)
     with pytest.raises(RuntimeError):
         service.begin_shutdown()

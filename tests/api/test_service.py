@@ -58,7 +58,7 @@ def test_two_runs_of_the_service_differ() -> None:
 def test_waiting_requests_are_woken_by_the_shutdown(service: Service) -> None:
     woken: list[str] = []
     entry, _ = service.define_queue("trades", QueueDefinition())
-    entry.wake_on_update(lambda: woken.append("up"))
+    entry.idle.add(lambda: woken.append("up"))
     service.begin_shutdown()
     assert service.closing.is_set()
     assert woken
