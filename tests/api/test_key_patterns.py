@@ -8,7 +8,7 @@ import time
 from fnmatch import fnmatchcase
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from api.key_patterns import MOST_CHARACTERS, KeyPatterns
@@ -63,6 +63,8 @@ def test_patterns_mean_what_the_shell_means_by_them(pattern: str, text: str) -> 
 
 
 # Where a range that ends before it starts is followed by `!`, fnmatch takes that for the negation.
+@example(negation="", characters="b-a")
+@example(negation="!", characters="b-a")
 @given(negation=st.sampled_from(["", "!"]), characters=st.text("abc-]^", min_size=1, max_size=7))
 def test_a_set_holds_the_characters_that_the_shell_says(negation: str, characters: str) -> None:
     pattern = f"[{negation}{characters}]"

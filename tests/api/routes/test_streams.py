@@ -236,8 +236,6 @@ def test_an_atomic_batch_is_taken_into_the_pool_as_a_whole_or_not_at_all(client:
 
 
 def test_a_full_page_pool_rejects_new_keys_and_counts_them(client: Client) -> None:
-    client.put("/v1/queues/pooled")
-    client.delete("/v1/queues/pooled")
     client.put("/v1/streams/small", json={"pool_bytes": 4096})
     client.put("/v1/queues/small", json={"stream": "small"})
     rows = [{"key": row, "value": "x" * 100} for row in range(100)]
