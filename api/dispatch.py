@@ -14,20 +14,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from .errors import Problem, RequestError, problem_of
-from .http import (
-    ClientGoneError,
-    Message,
-    Receive,
-    Scope,
-    Send,
-    answer_problem,
-    check_path,
-    header,
-    read_body,
-    received,
-    routed_path,
-)
-from .push.asgi import ALWAYS, refuse_socket
+from .http import ClientGoneError, answer_problem, check_path, read_body, received, routed_path
+from .push.asgi import ALWAYS, Message, Receive, Scope, Send, header, refuse_socket
 from .push.events import serve_events
 from .push.socket import serve_socket
 from .routes.dequeue import post_delivered, post_dequeue

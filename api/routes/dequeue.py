@@ -25,20 +25,17 @@ from ..errors import RequestError
 from ..http import (
     JSON,
     ClientGoneError,
-    Receive,
-    Scope,
-    Send,
     answer,
     check_known,
     flag,
     has_hung_up,
-    header,
     number,
     query,
     read_body,
     whole_number,
 )
 from ..idempotency import Answer, check_key, fingerprint
+from ..push.asgi import Receive, Scope, Send, header
 from ..service import Service
 from ..settings import Settings
 from ..unknown_names import unknown_name

@@ -13,8 +13,6 @@ from api.errors import RequestError
 from api.http import (
     MOST_PARAMETERS,
     ClientGoneError,
-    Message,
-    Receive,
     check_known,
     check_path,
     flag,
@@ -24,6 +22,7 @@ from api.http import (
     received,
     whole_number,
 )
+from api.push.asgi import Message, Receive
 
 
 def scope(*headers: tuple[bytes, bytes], parameters: bytes = b"") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
 from api import protocols
-from api.http import Message, Receive, Scope, Send, read_body
+from api.http import read_body
 from api.protocols import (
     LATE,
     MALFORMED,
@@ -26,6 +26,7 @@ from api.protocols import (
     SocketProtocol,
     patient,
 )
+from api.push.asgi import Message, Receive, Scope, Send
 from api.push.small_buffers import shrink_buffers
 from tests.api.raw_client import HANDSHAKE
 from tests.api.started_server import port_of, started
