@@ -113,7 +113,9 @@ class Service:
         if len(self.streams) >= self.settings.max_streams:
             raise TooManyError("stream", self.settings.max_streams)
         if definition.pool_bytes is not None:
-            self._check_room(definition.pool_bytes)
+            taken = sum(entry.definition.pool_bytes or 0 for entry in self.streams.values())
+            if taken + definition.pool_bytes > self.settings.max_pool_bytes:
+                raise PoolTooLargeError
         memory = definition.memory()
         stream = self.storage.create_stream(
             name,
@@ -126,11 +128,6 @@ class Service:
         if self.event_log is not None:
             entry.log = self.event_log.stream(stream)
         return entry, True
-
-    def _check_room(self, pool_bytes: int) -> None:
-        taken = sum(entry.definition.pool_bytes or 0 for entry in self.streams.values())
-        if taken + pool_bytes > self.settings.max_pool_bytes:
-            raise PoolTooLargeError
 
     def define_queue(self, name: str, definition: QueueDefinition) -> tuple[QueueEntry, bool]:
         """Return the queue of this name, and whether it was created, like its stream if need be."""
