@@ -19,12 +19,11 @@ from .bodies import BodyError
 from .definitions import QueueDefinition, StreamDefinition, WindowDefinition
 from .demo_feed import DemoFeed
 from .dispatch import BUG, Dispatch
-from .docs_page import docs_routes
 from .errors import PROBLEM_TYPE, Problem, problem_of
 from .history import History
 from .monitor import Monitor
 from .openapi import describe
-from .page_files import page_routes
+from .page_files import docs_routes, page_routes
 from .routes import health, queues, streams
 from .service import Service
 from .settings import Settings
@@ -55,7 +54,7 @@ def create_application(settings: Settings | None = None) -> Dispatch:
     app.add_exception_handler(BodyError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
-    app.add_exception_handler(Exception, _answer_bug)
+    app.add_exception_handler(Exception, _answer_error)
     return Dispatch(service, app)
 
 
@@ -89,10 +88,6 @@ def _respond(problem: Problem) -> Response:
 
 async def _answer_error(_request: Request, error: Exception) -> Response:
     return _respond(problem_of(error) or BUG)
-
-
-async def _answer_bug(_request: Request, _error: Exception) -> Response:
-    return _respond(BUG)
 
 
 async def _answer_http(request: Request, error: Exception) -> Response:

@@ -29,21 +29,15 @@ def sum_of(past: Counted, present: Counted) -> Counted:
     return past + present  # type: ignore[operator,no-any-return]  # they are numbers
 
 
-def counters_of(statistics: object) -> Counters:
+def counters_of(statistics: AnyStatistics) -> Counters:
     """Return all counters by name; those of windows and of their tuples are two objects."""
-    assert isinstance(statistics, QueueStatistics | WindowQueueStatistics)
     counters: Counters = asdict(statistics)
     return counters
 
 
 def stream_counters(counts: StreamStatistics) -> dict[str, int]:
     """Return the counters of a stream that the page shows."""
-    return {
-        "keys": counts.keys,
-        "arrived": counts.arrived,
-        "late": counts.late,
-        "rejected": counts.rejected,
-    }
+    return {name: getattr(counts, name) for name in ("keys", "arrived", "late", "rejected")}
 
 
 def queue_counters(counts: AnyStatistics) -> dict[str, int]:
@@ -62,18 +56,7 @@ def queue_counters(counts: AnyStatistics) -> dict[str, int]:
             "shed": counts.windows.shed,
         }
     else:
-        taken_in = {
-            "arrived": counts.arrived,
-            "late": counts.late,
-            "rejected": counts.rejected,
-            "dequeued": counts.dequeued,
-            "expired": counts.expired,
-            "superseded": counts.superseded,
-            "shed": counts.shed,
-        }
-    return taken_in | {
-        "delivered": counts.delivered,
-        "waiting": counts.waiting,
-        "in_process": counts.in_process,
-        "keys": counts.keys,
-    }
+        names = ("arrived", "late", "rejected", "dequeued", "expired", "superseded", "shed")
+        taken_in = {name: getattr(counts, name) for name in names}
+    others = ("delivered", "waiting", "in_process", "keys")
+    return taken_in | {name: getattr(counts, name) for name in others}

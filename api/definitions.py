@@ -69,14 +69,14 @@ class PoolTooLargeError(UpStreamError, ValueError):
         super().__init__("pool_bytes: not enough memory; choose a smaller page pool")
 
 
-class Definition(BaseModel):
-    """What definitions have in common: unknown members are refused, and they never change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+_OF_DEFINITIONS: Final = ConfigDict(extra="forbid", frozen=True, strict=True)
+"""Unknown members are refused, and a definition never changes."""
 
 
-class StreamDefinition(Definition):
+class StreamDefinition(BaseModel):
     """A stream of keyed updates."""
+
+    model_config = _OF_DEFINITIONS
 
     retain: bool = Field(
         default=True,
@@ -112,8 +112,10 @@ class StreamDefinition(Definition):
             raise PoolTooLargeError from None
 
 
-class WindowDefinition(Definition):
+class WindowDefinition(BaseModel):
     """Windows of a key's updates, by source time, and the aggregate of each window."""
+
+    model_config = _OF_DEFINITIONS
 
     size: Seconds = Field(description="The length of a window in seconds.")
     slide: Seconds | None = Field(
@@ -156,8 +158,10 @@ class WindowDefinition(Definition):
         )
 
 
-class QueueDefinition(Definition):
+class QueueDefinition(BaseModel):
     """A queue: which updates wait in it, and in which order they are served."""
+
+    model_config = _OF_DEFINITIONS
 
     stream: Name | None = Field(
         default=None,

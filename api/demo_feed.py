@@ -128,8 +128,6 @@ class SlowConsumer:
 class DemoFeed:
     """The feed and its consumers, as tasks of the service's event loop."""
 
-    __slots__ = ("_pause", "_prices", "_service")
-
     def __init__(
         self,
         service: Service,

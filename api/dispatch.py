@@ -14,20 +14,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from .errors import Problem, RequestError, problem_of
-from .http import (
-    ClientGoneError,
-    Message,
-    Receive,
-    Scope,
-    Send,
-    answer_problem,
-    check_path,
-    header,
-    read_body,
-    received,
-    routed_path,
-)
-from .push.asgi import ALWAYS, refuse_socket
+from .http import ClientGoneError, answer_problem, check_path, read_body, received, routed_path
+from .push.asgi import ALWAYS, Message, Receive, Scope, Send, header, refuse_socket
 from .push.events import serve_events
 from .push.socket import serve_socket
 from .routes.dequeue import post_delivered, post_dequeue
@@ -104,8 +92,7 @@ class Dispatch:
             await self._serve_websocket(scope, receive, send)
             return
         if self._is_foreign(scope):
-            self.service.meter.count("other", scope["method"], FOREIGN.status)
-            await answer_problem(send, FOREIGN)
+            await self._refuse(scope, send, "other", FOREIGN)
             return
         path = routed_path(scope)
         prefix = _QUEUES if path.startswith(_QUEUES) else _STREAMS
@@ -116,12 +103,10 @@ class Dispatch:
             return
         method, handler, route = fast
         if handler is serve_events and self._is_foreign(scope, even_if_safe=True):
-            self.service.meter.count(route, scope["method"], FOREIGN.status)
-            await answer_problem(send, FOREIGN)
+            await self._refuse(scope, send, route, FOREIGN)
             return
         if scope["method"] != method:
-            self.service.meter.count(route, scope["method"], 405)
-            await answer_problem(send, wrong_method(method))
+            await self._refuse(scope, send, route, wrong_method(method))
             return
         if method == "POST" and name.startswith("_"):
             name = ""  # queues of the service's own can only be followed
@@ -130,6 +115,10 @@ class Dispatch:
             self.service.meter.count(route, method, status)  # it lasts as long as the client likes
         else:
             self.service.meter.observe(route, method, status, perf_counter() - started_at)
+
+    async def _refuse(self, scope: Scope, send: Send, route: str, problem: Problem) -> None:
+        self.service.meter.count(route, scope["method"], problem.status)
+        await answer_problem(send, problem)
 
     async def _serve_fast(
         self, handler: Handler, name: str, scope: Scope, receive: Receive, send: Send

@@ -42,7 +42,7 @@ from .push.subscription import Subscription
 from .queue_reports import QueueReports
 from .staleness_report import LibraryQueue
 from .time_bound import TimeBound
-from .wake_list import Wake, WakeList
+from .wake_list import WakeList
 from .window_results import WindowResults
 
 Serves = Literal["dequeue", "push"]
@@ -72,14 +72,15 @@ class StreamEntry:
         self.is_dropped = False
         self.log: StreamLog | None = None
         """Logs what arrives, if the service keeps an event log."""
-        self._idle = WakeList()
+        self.idle = WakeList()
+        """The connections and requests that wait for the next update."""
 
     def take_in(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
         """Enqueue a batch, and wake what waits for it."""
         outcome = self.stream.enqueue_many(keys, values, times)
         if self.log is not None:
             self.log.arrived(keys, times, outcome)
-        self._idle.wake_all()
+        self.idle.wake_all()
         return outcome
 
     def rows_ahead(self, times: Sequence[float] | None) -> list[int]:
@@ -130,7 +131,7 @@ class StreamEntry:
             outcome = Outcome.REJECTED
         if self.log is not None:
             self.log.arrived_one(key, time, outcome)
-        self._idle.wake_all()
+        self.idle.wake_all()
         return outcome
 
     def delete(self, key: Key) -> Outcome:
@@ -147,18 +148,6 @@ class StreamEntry:
         self.deletions.note(key, time=time, arrival=self.stream.now())
         return outcome
 
-    def wake_on_update(self, wake: Wake) -> None:
-        """Call `wake` once, after the next updates, or when the stream is closed."""
-        self._idle.add(wake)
-
-    def wake_waiting(self) -> None:
-        """Wake everything that waits, since the service is stopping."""
-        self._idle.wake_all()
-
-    def stop_waking(self, wake: Wake) -> None:
-        """Do not call `wake`."""
-        self._idle.remove(wake)
-
     def drop(self) -> None:
         """Close the stream: wake what waits, and release everything.
 
@@ -168,7 +157,7 @@ class StreamEntry:
         self.stream = Stream()
         self.stream.close()
         self.deletions.close()
-        self._idle.wake_all()
+        self.idle.wake_all()
 
 
 class QueueEntry:
@@ -188,7 +177,6 @@ class QueueEntry:
         self.stream = stream
         self.definition = definition
         self.pace = ConsumerPace()
-        lease_seconds = definition.lease_seconds
         self.queue: AnyQueue = self._make_queue()
         self.serves: Serves = "dequeue"
         """Whether updates are dequeued from it, or only push connections use its definition."""
@@ -198,15 +186,16 @@ class QueueEntry:
         """The final counters of the queue from before it rested."""
         self._event_log: EventLog | None = None
         self.leases: Leases | None = None
-        if lease_seconds is not None:
+        if definition.lease_seconds is not None:
             self.leases = Leases(
-                lease_seconds, give_back=self._give_back_one, most=IN_PROCESS_LIMIT
+                definition.lease_seconds, give_back=self._give_back_one, most=IN_PROCESS_LIMIT
             )
         self.is_dropped = False
         self.log: QueueLog | None = None
         """Logs what is dequeued and delivered, if the service keeps an event log."""
         self.reports = QueueReports(self.source)
-        self._idle = WakeList()
+        self.idle = WakeList()
+        """The requests that wait for updates to come back. `stream.idle` has them, too."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = math.inf
 
@@ -232,9 +221,12 @@ class QueueEntry:
         if self.log is not None and self._event_log is not None:
             self._event_log.drop(self.log)
             self.log = None
-        self._past = self._close_empty()
+        # What waits counts as expired, as that of forgotten keys does.
+        self._past = self.source.close(dropping=True)
         self.serves = "push"
-        self._renew()
+        self.queue = self._make_queue()
+        self.reports.close()
+        self.reports = QueueReports(self.source)
 
     def _may_rest(self) -> bool:
         """Tell whether the queue can rest without losing updates that wait in it.
@@ -246,15 +238,6 @@ class QueueEntry:
             return not self.definition.keep_for_dequeue
         stream_has_all = self.definition.kind == "update" and self.stream.stream.retain
         return stream_has_all or len(self.queue) == 0
-
-    def _close_empty(self) -> AnyStatistics:
-        """Close the queue; what waits counts as expired, as that of forgotten keys does."""
-        return self.source.close(dropping=True)
-
-    def _renew(self) -> None:
-        self.queue = self._make_queue()
-        self.reports.close()
-        self.reports = QueueReports(self.source)
 
     def _serve_dequeue(self) -> None:
         """Note a dequeue: a queue that rests is attached now.
@@ -338,12 +321,12 @@ class QueueEntry:
         """Give back updates that did not reach a consumer, in the order of service."""
         for update in updates:
             self._give_back_one(update)
-        self._idle.wake_all()
+        self.idle.wake_all()
 
     def catch_up(self) -> None:
         """Give back updates whose leases have run out."""
         if self.leases is not None and self.leases.expire(self.stream.stream.now()):
-            self._idle.wake_all()
+            self.idle.wake_all()
 
     def keep_log(self, log: EventLog) -> None:
         """Log the queue's events from now on, if its kind allows it (see `event_log`).
@@ -390,20 +373,6 @@ class QueueEntry:
         attach(self.stream.stream, queue, snapshot=snapshot, since=since)
         return queue
 
-    def wake_on_update(self, wake: Wake) -> None:
-        """Call `wake` once, when there may be an update to dequeue."""
-        self._idle.add(wake)
-        self.stream.wake_on_update(wake)
-
-    def wake_waiting(self) -> None:
-        """Wake everything that waits, since the service is stopping."""
-        self._idle.wake_all()
-
-    def stop_waking(self, wake: Wake) -> None:
-        """Do not call `wake`."""
-        self._idle.remove(wake)
-        self.stream.stop_waking(wake)
-
     def close(self) -> AnyStatistics:
         """Detach the queue, release what it holds, and return the final counters."""
         self.source.close()
@@ -418,7 +387,7 @@ class QueueEntry:
             self.leases = None  # it refers to this entry
         if self._timer is not None:
             self._timer.cancel()
-        self._idle.wake_all()
+        self.idle.wake_all()
 
     def _make_queue(self) -> AnyQueue:
         told = self.pace.seconds if self.definition.lease_seconds is None else None

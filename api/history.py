@@ -42,8 +42,6 @@ class History:
     `busy` returns the seconds for which this thread has worked, and `pause` waits.
     """
 
-    __slots__ = ("_busy", "_names", "_now", "_pause", "_samples", "_service")
-
     def __init__(
         self,
         service: Service,

@@ -7,11 +7,9 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 
 from .errors import PROBLEM_TYPE, Problem, RequestError
-from .push.asgi import ALWAYS, Message, Receive, Scope, Send, header
+from .push.asgi import ALWAYS, Message, Receive, Scope, Send
 from .push.small_buffers import EXTENSION
 from .unknown_names import unknown_name
-
-__all__ = ["Message", "Receive", "Scope", "Send", "header"]
 
 JSON: Final = "application/json"
 MOST_PARAMETERS: Final = 100

@@ -105,19 +105,6 @@ def fingerprint(*parts: bytes) -> bytes:
 class IdempotentAnswers:
     """Recent answers. The oldest are forgotten first: bounded by age, number and size."""
 
-    __slots__ = (
-        "_bytes",
-        "_done",
-        "_kept",
-        "_most_bytes",
-        "_most_records",
-        "_now",
-        "_seconds",
-        "_timer",
-        "_under_way",
-        "replays",
-    )
-
     def __init__(
         self, *, now: Callable[[], float], seconds: float, most_records: int, most_bytes: int
     ) -> None:

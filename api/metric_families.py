@@ -65,9 +65,8 @@ QUEUE_GAUGES: Final = {
     "in_process": "What was handed out and not delivered yet.",
     "keys": "Keys that have arrived and were not forgotten.",
 }
-KINDS_OF_STALENESS: Final = ("queue", "application")
 
-_Row = tuple[tuple[str, ...], float]
+_Numbers = Iterable[tuple[str, float | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +109,8 @@ def service_families(
     yield _gauge(
         "upstream_metrics_left_out",
         "Streams, and queues, that are not told one by one: UPSTREAM_METRICS_NAMES.",
-        ("of",),
-        _rows(left_out.items()),
+        "of",
+        left_out.items(),
     )
 
 
@@ -128,26 +127,23 @@ def stream_families(streams: Iterable[StreamReading]) -> Iterator[Metric]:
     """Yield the families of streams."""
     streams = list(streams)
     for name, documentation in STREAM_COUNTERS.items():
-        rows = _rows((stream.name, getattr(stream.statistics, name)) for stream in streams)
-        yield _counter(f"upstream_stream_updates_{name}", documentation, ("stream",), rows)
-    rows = _rows((stream.name, stream.too_far_ahead) for stream in streams)
+        numbers = [(stream.name, getattr(stream.statistics, name)) for stream in streams]
+        yield _counter(f"upstream_stream_updates_{name}", documentation, "stream", numbers)
     yield _counter(
         "upstream_stream_updates_too_far_ahead",
         "Updates rejected since their times were too far ahead of the clock.",
-        ("stream",),
-        rows,
+        "stream",
+        [(stream.name, stream.too_far_ahead) for stream in streams],
     )
-    rows = _rows((stream.name, stream.statistics.keys) for stream in streams)
-    yield _gauge("upstream_stream_keys", "Keys that are known.", ("stream",), rows)
-    in_use = _rows(
-        (stream.name, None if stream.memory is None else stream.memory.page_bytes_in_use)
-        for stream in streams
-    )
+    keys = [(stream.name, stream.statistics.keys) for stream in streams]
+    yield _gauge("upstream_stream_keys", "Keys that are known.", "stream", keys)
+    pooled = [(stream.name, stream.memory) for stream in streams if stream.memory is not None]
+    used = [(name, memory.page_bytes_in_use) for name, memory in pooled]
     yield _gauge(
-        "upstream_stream_pool_used_bytes", "Pages in use in the page pool.", ("stream",), in_use
+        "upstream_stream_pool_used_bytes", "Pages in use in the page pool.", "stream", used
     )
-    size = _rows((stream.name, stream.pool_bytes) for stream in streams)
-    yield _gauge("upstream_stream_pool_size_bytes", "Size of the page pool.", ("stream",), size)
+    sizes = [(stream.name, stream.pool_bytes) for stream in streams]
+    yield _gauge("upstream_stream_pool_size_bytes", "Size of the page pool.", "stream", sizes)
 
 
 def queue_families(queues: Iterable[QueueReading]) -> Iterator[Metric]:
@@ -159,11 +155,10 @@ def queue_families(queues: Iterable[QueueReading]) -> Iterator[Metric]:
     for queue in queues:
         info.add_metric((queue.name, queue.stream, queue.kind, queue.scheduler), {})
     yield info
-    yield from _update_families(queues)
-    yield from _window_families(queues)
+    yield from _queue_counters(queues)
     for name, documentation in QUEUE_GAUGES.items():
-        rows = _rows((queue.name, getattr(queue.statistics, name)) for queue in queues)
-        yield _gauge(f"upstream_queue_{name}", documentation, ("queue",), rows)
+        numbers = [(queue.name, getattr(queue.statistics, name)) for queue in queues]
+        yield _gauge(f"upstream_queue_{name}", documentation, "queue", numbers)
     yield from _staleness_families(queues)
 
 
@@ -194,105 +189,91 @@ def push_families(connections: Mapping[str, int], updates_sent: int) -> Iterator
     yield _gauge(
         "upstream_push_connections",
         "Connections that updates are pushed to, pages that watch the service among them.",
-        ("transport",),
-        _rows(connections.items()),
+        "transport",
+        connections.items(),
     )
     yield CounterMetricFamily(
         "upstream_push_updates_sent", "Updates pushed to connections.", value=updates_sent
     )
 
 
-def _update_families(queues: list[QueueReading]) -> Iterator[Metric]:
-    known = [
-        (queue.name, queue.statistics)
-        for queue in queues
-        if isinstance(queue.statistics, QueueStatistics)
-    ]
-    for name, documentation in UPDATE_COUNTERS.items():
-        rows = _rows((queue, getattr(statistics, name)) for queue, statistics in known)
-        yield _counter(f"upstream_queue_updates_{name}", documentation, ("queue",), rows)
-
-
-def _window_families(queues: list[QueueReading]) -> Iterator[Metric]:
-    known = [
-        (queue.name, queue.statistics)
-        for queue in queues
-        if isinstance(queue.statistics, WindowQueueStatistics)
-    ]
-    for name, documentation in WINDOW_COUNTERS.items():
-        rows = _rows((queue, getattr(statistics.windows, name)) for queue, statistics in known)
-        yield _counter(f"upstream_queue_windows_{name}", documentation, ("queue",), rows)
-    for name, documentation in WINDOW_QUEUE_COUNTERS.items():
-        rows = _rows((queue, getattr(statistics, name)) for queue, statistics in known)
-        yield _counter(f"upstream_queue_windows_{name}", documentation, ("queue",), rows)
-    for name, documentation in TUPLE_COUNTERS.items():
-        rows = _rows((queue, getattr(statistics.tuples, name)) for queue, statistics in known)
-        yield _counter(f"upstream_queue_tuples_{name}", documentation, ("queue",), rows)
+def _queue_counters(queues: list[QueueReading]) -> Iterator[Metric]:
+    of_updates, of_windows, windows, tuples = {}, {}, {}, {}
+    for queue in queues:
+        statistics = queue.statistics
+        if isinstance(statistics, QueueStatistics):
+            of_updates[queue.name] = statistics
+        else:
+            of_windows[queue.name] = statistics
+            windows[queue.name], tuples[queue.name] = statistics.windows, statistics.tuples
+    counted: tuple[tuple[str, dict[str, str], Mapping[str, object]], ...] = (
+        ("updates", UPDATE_COUNTERS, of_updates),
+        ("windows", WINDOW_COUNTERS, windows),
+        ("windows", WINDOW_QUEUE_COUNTERS, of_windows),
+        ("tuples", TUPLE_COUNTERS, tuples),
+    )
+    for what, counters, by_queue in counted:
+        for name, documentation in counters.items():
+            numbers = [(queue, getattr(counts, name)) for queue, counts in by_queue.items()]
+            yield _counter(f"upstream_queue_{what}_{name}", documentation, "queue", numbers)
     yield _counter(
         "upstream_queue_windows_values_left_out",
         "Values that are no numbers, and so in no window's result.",
-        ("queue",),
-        _rows((queue.name, queue.values_left_out) for queue in queues),
+        "queue",
+        [(queue.name, queue.values_left_out) for queue in queues],
     )
 
 
 def _staleness_families(queues: list[QueueReading]) -> Iterator[Metric]:
     """Yield both kinds of staleness with their bounds, without unknown ones."""
-    for family, member, documentation in (
+    for family, documentation, of_queue, of_application in (
         (
             "upstream_queue_staleness_seconds",
-            "{}_staleness",
             "Staleness, averaged over all time so far, then over keys.",
+            *("queue_staleness", "application_staleness"),
         ),
         (
             "upstream_queue_present_staleness_seconds",
-            "present_{}_staleness",
             "Staleness at this moment, averaged over keys.",
+            *("present_queue_staleness", "present_application_staleness"),
+        ),
+        (
+            "upstream_queue_staleness_lower_bound_seconds",
+            "Lower bound on mean staleness, expected under memoryless arrivals.",
+            *("lower_bound", "application_lower_bound"),
         ),
     ):
-        rows = _report_rows(queues, {of: member.format(of) for of in KINDS_OF_STALENESS})
-        yield _gauge(family, documentation, ("queue", "of"), rows)
-    yield _gauge(
-        "upstream_queue_staleness_lower_bound_seconds",
-        "Lower bound on mean staleness, expected under memoryless arrivals.",
-        ("queue", "of"),
-        _report_rows(queues, {"queue": "lower_bound", "application": "application_lower_bound"}),
-    )
+        gauge = GaugeMetricFamily(family, documentation, labels=("queue", "of"))
+        for queue in queues:
+            for of, member in (("queue", of_queue), ("application", of_application)):
+                number = queue.report.get(member)
+                if isinstance(number, int | float):
+                    gauge.add_metric((queue.name, of), float(number))
+        yield gauge
+    costs = [(queue.name, queue.report.get("cost")) for queue in queues]
     yield _gauge(
         "upstream_queue_processing_cost_seconds",
         "Time that the consumer needs for one update, or window.",
-        ("queue",),
-        [((name,), cost) for (name, _), cost in _report_rows(queues, {"": "cost"})],
+        "queue",
+        [(name, cost) for name, cost in costs if isinstance(cost, int | float)],
     )
-
-
-def _report_rows(queues: list[QueueReading], members: dict[str, str]) -> list[_Row]:
-    """Return a row for each number in a queue's report, labelled by `members`."""
-    return [
-        ((queue.name, label), float(number))
-        for queue in queues
-        for label, member in members.items()
-        if isinstance(number := queue.report.get(member), (int, float))
-    ]
 
 
 def _bound(seconds: float) -> str:
     return "+Inf" if seconds == math.inf else str(seconds)
 
 
-def _rows(numbers: Iterable[tuple[str, float | None]]) -> list[_Row]:
-    return [((name,), float(number)) for name, number in numbers if number is not None]
+def _counter(name: str, documentation: str, label: str, numbers: _Numbers) -> Metric:
+    return _with_numbers(CounterMetricFamily(name, documentation, labels=(label,)), numbers)
 
 
-def _counter(name: str, documentation: str, labels: tuple[str, ...], rows: list[_Row]) -> Metric:
-    family = CounterMetricFamily(name, documentation, labels=labels)
-    for values, number in rows:
-        family.add_metric(values, number)
-    return family
+def _gauge(name: str, documentation: str, label: str, numbers: _Numbers) -> Metric:
+    return _with_numbers(GaugeMetricFamily(name, documentation, labels=(label,)), numbers)
 
 
-def _gauge(name: str, documentation: str, labels: tuple[str, ...], rows: list[_Row]) -> Metric:
-    family = GaugeMetricFamily(name, documentation, labels=labels)
-    for values, number in rows:
-        family.add_metric(values, number)
+def _with_numbers(family: CounterMetricFamily | GaugeMetricFamily, numbers: _Numbers) -> Metric:
+    """Add the numbers that are known, each with the value of its label."""
+    for value, number in numbers:
+        if number is not None:
+            family.add_metric((value,), float(number))
     return family

@@ -38,13 +38,10 @@ from .metric_families import (
     stream_families,
 )
 from .rationed import DEFAULT_SHARE, Rationed
-from .request_meter import RequestMeter
 from .window_results import WindowResults
 
 if TYPE_CHECKING:
     from .service import Service
-
-__all__ = ["Metrics", "RequestMeter"]
 
 Known = TypeVar("Known")
 
@@ -55,8 +52,6 @@ _END: Final = b"# EOF\n"
 
 class Metrics:
     """Makes the exposition of one service. `clock` measures how long reading a queue takes."""
-
-    __slots__ = ("_clock", "_collectors", "_readings", "_service", "_version")
 
     def __init__(self, service: Service, *, clock: Callable[[], float] = time.perf_counter) -> None:
         self._service = service

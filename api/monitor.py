@@ -52,20 +52,6 @@ class Monitor:
     seconds that this thread has worked, and `pause` waits.
     """
 
-    __slots__ = (
-        "_arrived",
-        "_busy",
-        "_current",
-        "_gone",
-        "_looked_at",
-        "_now",
-        "_pause",
-        "_published",
-        "_report",
-        "_service",
-        "_stream",
-    )
-
     def __init__(
         self,
         service: Service,

@@ -12,14 +12,17 @@ from .routes.descriptions import (
     BINARY,
     LINKS_OF_DEQUEUE,
     LINKS_OF_UPDATES,
-    PROBLEMS,
     RETRY_KEY,
     RETRY_KEY_SCHEMA,
     SCHEMAS,
     UPDATES,
     Description,
+    counts,
     examples,
+    object_of,
     of_schema,
+    problems,
+    reference_to,
 )
 from .settings import Settings
 
@@ -31,26 +34,17 @@ def describe(app: FastAPI) -> Description:
     if app.openapi_schema is None:
         made = FastAPI.openapi(app)
         made["components"]["schemas"] |= SCHEMAS
-        for path, operations in _plain_routes(app.state.service.settings).items():
+        for path, operations in _fast_routes(app.state.service.settings).items():
             made["paths"].setdefault(path, {}).update(operations)
         for operations in made["paths"].values():
             for method, operation in operations.items():
-                _describe_invalid_parameters(operation)
+                if "422" in operation["responses"]:
+                    # FastAPI describes an error format of its own.
+                    operation["responses"] |= problems(422)
                 if method != "get":
-                    operation["responses"] |= _problems(403)
+                    operation["responses"] |= problems(403)
     described: Description = app.openapi_schema or {}
     return described
-
-
-def _describe_invalid_parameters(operation: Description) -> None:
-    """Describe a 422 as a problem, where FastAPI describes an error format of its own."""
-    for status, response in PROBLEMS[422].items():
-        if str(status) in operation.get("responses", {}):
-            operation["responses"][str(status)] = response
-
-
-def _problems(*statuses: int) -> Description:
-    return {str(status): response for status, response in PROBLEMS[statuses].items()}
 
 
 def _path(name: str) -> Description:
@@ -78,16 +72,8 @@ _IDEMPOTENCY: Final[Description] = {
 _JSON_UPDATES: Final[Description] = {
     "schema": {
         "anyOf": [
-            {"$ref": "#/components/schemas/Update"},
-            {
-                "type": "array",
-                "items": {
-                    "anyOf": [
-                        {"$ref": "#/components/schemas/Update"},
-                        {"$ref": "#/components/schemas/Row"},
-                    ]
-                },
-            },
+            reference_to("Update"),
+            {"type": "array", "items": {"anyOf": [reference_to("Update"), reference_to("Row")]}},
         ]
     },
     "examples": examples(
@@ -129,7 +115,7 @@ _POST_UPDATES: Final[Description] = {
     },
     "responses": {
         "202": {**of_schema("Counts", "What became of the updates."), "links": LINKS_OF_UPDATES},
-        **_problems(400, 404, 408, 409, 413, 415, 422),
+        **problems(400, 404, 408, 409, 413, 415, 422),
     },
 }
 
@@ -163,7 +149,7 @@ def _post_dequeue(settings: Settings) -> Description:
         ],
         "responses": {
             "200": {**UPDATES, "links": LINKS_OF_DEQUEUE},
-            **_problems(400, 404, 406, 408, 409, 413, 415, 422),
+            **problems(400, 404, 406, 408, 409, 413, 415, 422),
         },
     }
 
@@ -181,11 +167,19 @@ _DELIVERED: Final[Description] = {
         "keys": {
             "type": "array",
             "description": "Keys whose leased updates were all delivered.",
-            "items": {"$ref": "#/components/schemas/Key"},
+            "items": reference_to("Key"),
         },
     },
     "oneOf": [{"required": ["leases"]}, {"required": ["keys"]}],
 }
+
+_LEASES_ENDED: Final = object_of(
+    None,
+    counts(
+        delivered="How many leases ended.",
+        unknown="How many leases are unknown or had run out.",
+    ),
+)
 
 _POST_DELIVERED: Final[Description] = {
     "operationId": "post_delivered",
@@ -210,27 +204,10 @@ _POST_DELIVERED: Final[Description] = {
         "200": {
             "description": "How many leases ended, and how many are unknown or had run out.",
             "content": {
-                "application/json": {
-                    "schema": {
-                        "type": "object",
-                        "required": ["delivered", "unknown"],
-                        "properties": {
-                            "delivered": {
-                                "type": "integer",
-                                "minimum": 0,
-                                "description": "How many leases ended.",
-                            },
-                            "unknown": {
-                                "type": "integer",
-                                "minimum": 0,
-                                "description": "How many leases are unknown or had run out.",
-                            },
-                        },
-                    }
-                }
+                "application/json": {"schema": _LEASES_ENDED},
             },
         },
-        **_problems(400, 404, 408, 409, 413, 415, 422),
+        **problems(400, 404, 408, 409, 413, 415, 422),
     },
 }
 
@@ -310,7 +287,7 @@ def _get_events(settings: Settings) -> Description:
                 "description": "Events, until either side ends the connection.",
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             },
-            **_problems(403, 404, 422, 503),
+            **problems(403, 404, 422, 503),
         },
     }
 
@@ -329,12 +306,12 @@ def _get_socket(settings: Settings) -> Description:
         ],
         "responses": {
             "101": {"description": "The websocket is open."},
-            **_problems(403, 404, 422, 426, 503),
+            **problems(403, 404, 422, 426, 503),
         },
     }
 
 
-def _plain_routes(settings: Settings) -> Description:
+def _fast_routes(settings: Settings) -> Description:
     """Return the descriptions of the fast routes, by path and method."""
     return {
         "/v1/streams/{stream}/updates": {"post": _POST_UPDATES},

@@ -1,7 +1,10 @@
-"""The page's files as routes: small ones from this package, the plot library from its own.
+"""The files of the page and of `/docs` as routes. Nothing comes from another host.
 
-Nothing comes from another host, and there is no build step. Each file is read, compressed and
-hashed once, when it is first requested.
+The page's own files are in this package, the plot library is in its own. There is no build step.
+Each file is read, compressed and hashed once, when it is first requested.
+
+`/docs` is Swagger UI for the API. FastAPI's own page fetches it from another host, which fails
+behind a firewall. Here its files come from an installed package.
 """
 
 from __future__ import annotations
@@ -10,16 +13,21 @@ import asyncio
 import gzip
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import util
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from fastapi import FastAPI, Request
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from .errors import PROBLEM_TYPE, Problem
 from .history import History
 
 PAGE_FOLDER: Final = Path(__file__).parent / "page"
@@ -88,42 +96,23 @@ class ServedFile:
         return Response(self.compressed, headers=headers | {"content-encoding": "gzip"})
 
 
-class FileCache:
-    """The files at known paths, each read when it is first asked for."""
-
-    __slots__ = ("_files", "_paths")
-
-    def __init__(self, paths: Mapping[str, Path]) -> None:
-        self._paths = paths
-        self._files: dict[str, ServedFile] = {}
-
-    async def get(self, name: str) -> ServedFile | None:
-        """Return the file of this name, or None if it does not exist.
-
-        A thread reads it: compressing the plot library takes a quarter of a second, which would
-        block the event loop.
-        """
-        path = self._paths.get(name)
-        if path is None:
-            return None
-        if name not in self._files:
-            self._files[name] = await asyncio.to_thread(ServedFile.read, path)
-        return self._files[name]
-
-
 def page_routes() -> list[BaseRoute]:
     """Return the routes of the page: `/`, and `/page/{file}` for its parts."""
-    cache = FileCache(page_paths())
-
-    async def index(request: Request) -> Response:
-        return await _answer(cache, request, INDEX)
+    paths = page_paths()
+    read: dict[str, ServedFile] = {}
 
     async def file(request: Request) -> Response:
-        return await _answer(cache, request, request.path_params["file"])
+        name = request.path_params.get("file", INDEX)
+        if name not in paths:
+            return _not_found(name)
+        if name not in read:
+            # In a thread: to compress the plot library takes a quarter of a second.
+            read[name] = await asyncio.to_thread(ServedFile.read, paths[name])
+        return read[name].answer(request, KEEP_FOR_A_DAY if name == PLOT_LIBRARY else REVALIDATE)
 
     return [
         Route("/page/history.json", _history, methods=["GET"], include_in_schema=False),
-        Route("/", index, methods=["GET"], include_in_schema=False),
+        Route("/", file, methods=["GET"], include_in_schema=False),
         Route("/page/{file}", file, methods=["GET"], include_in_schema=False),
     ]
 
@@ -148,18 +137,12 @@ def plotly_folder() -> Path | None:
     return None if found is None or found.origin is None else Path(found.origin).parent
 
 
-async def _answer(cache: FileCache, request: Request, name: str) -> Response:
-    found = await cache.get(name)
-    if found is not None:
-        return found.answer(request, KEEP_FOR_A_DAY if name == PLOT_LIBRARY else REVALIDATE)
-    problem = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": _missing(name)}
-    return JSONResponse(problem, 404, SECURITY_HEADERS, "application/problem+json")
-
-
-def _missing(name: str) -> str:
+def _not_found(name: str) -> Response:
+    detail = "The page has no file of this name."
     if name == PLOT_LIBRARY:
-        return "The page's charts need the package plotly, which is not installed."
-    return "The page has no file of this name."
+        detail = "The page's charts need the package plotly, which is not installed."
+    body = Problem(404, "Not Found", detail).body()
+    return Response(body, 404, SECURITY_HEADERS, PROBLEM_TYPE)
 
 
 def knows(if_none_match: Iterable[str], etag: str) -> bool:
@@ -189,3 +172,42 @@ async def _history(request: Request) -> JSONResponse:
     history = request.app.state.history
     assert isinstance(history, History), "an application without its history"
     return JSONResponse(history.states())
+
+
+_DOCS_FILES: Final = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "favicon-32x32.png": "image/png",
+}
+_KEPT: Final = {"cache-control": KEEP_FOR_A_DAY, "x-content-type-options": "nosniff"}
+
+
+def docs_routes() -> list[BaseRoute]:
+    """Return the routes of `/docs` and its files."""
+    return [
+        Route("/docs", _docs, include_in_schema=False),
+        Route("/docs/{file}", _docs_file, include_in_schema=False),
+    ]
+
+
+async def _docs(request: Request) -> HTMLResponse:
+    app: FastAPI = request.app
+    return get_swagger_ui_html(
+        openapi_url=str(app.openapi_url).lstrip("/"),
+        title=f"{app.title}: the API",
+        swagger_js_url="docs/swagger-ui-bundle.js",
+        swagger_css_url="docs/swagger-ui.css",
+        swagger_favicon_url="docs/favicon-32x32.png",
+    )
+
+
+async def _docs_file(request: Request) -> Response:
+    name = request.path_params["file"]
+    if name not in _DOCS_FILES:
+        raise HTTPException(404, "no file has this name")
+    return Response(_docs_content(name), media_type=_DOCS_FILES[name], headers=_KEPT)
+
+
+@cache
+def _docs_content(name: str) -> bytes:
+    return (files("fastapi_swagger") / "resources" / name).read_bytes()

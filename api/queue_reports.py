@@ -41,7 +41,9 @@ class QueueReports:
         """
         if self._queue.key_count <= FEW_KEYS:
             return staleness_report(gather(self._queue), stalest=MOST_STALEST)
-        self._begin_if_due()
+        if self._making is None and time.monotonic() >= self._due_at:
+            self._making = asyncio.create_task(self._make(), name="staleness report")
+            self._making.add_done_callback(self._note_made)
         return self._last
 
     async def get(self) -> Report:
@@ -62,11 +64,6 @@ class QueueReports:
         """Stop making reports."""
         if self._making is not None:
             self._making.cancel()
-
-    def _begin_if_due(self) -> None:
-        if self._making is None and time.monotonic() >= self._due_at:
-            self._making = asyncio.create_task(self._make(), name="staleness report")
-            self._making.add_done_callback(self._note_made)
 
     async def _make(self) -> Report:
         started = time.monotonic()

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from upstream import ParameterError
-
 Made = TypeVar("Made")
 
 DEFAULT_SHARE = 0.1
@@ -33,7 +31,7 @@ class Rationed(Generic[Made]):
     22.0
     """
 
-    __slots__ = ("_clock", "_make", "_result", "_share", "_started_at", "_took")
+    __slots__ = ("_clock", "_make", "_result", "_started_at", "_took", "share")
 
     def __init__(
         self,
@@ -42,30 +40,21 @@ class Rationed(Generic[Made]):
         share: float = DEFAULT_SHARE,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        assert 0 < share <= 1, "a share outside of 0 to 1"
         self._make = make
         self._clock = clock
         self.share = share
+        """The largest share of the time for `make`; it can be changed."""
         self._result: tuple[Made] | None = None
         self._started_at = 0.0
         self._took = 0.0
-
-    @property
-    def share(self) -> float:
-        """The largest share of the time for `make`; it can be changed."""
-        return self._share
-
-    @share.setter
-    def share(self, share: float) -> None:
-        if not 0 < share <= 1:
-            raise ParameterError("share", share, "more than 0 and at most 1")
-        self._share = share
 
     @property
     def is_due(self) -> bool:
         """Whether `get` would make the result again."""
         if self._result is None:
             return True
-        return self._took <= self._share * (self._clock() - self._started_at)
+        return self._took <= self.share * (self._clock() - self._started_at)
 
     def get(self) -> Made:
         """Return the result, made again if that is due."""

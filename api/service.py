@@ -10,16 +10,20 @@ import asyncio
 import secrets
 from typing import TypeVar
 
+from pydantic import BaseModel
+
 from upstream import Clock, StorageManager, SystemClock, UnknownNameError, UpStreamError
 
 from .bodies import Limits, StoredValueCodec, UpdateReader
-from .definitions import Definition, PoolTooLargeError, QueueDefinition, StreamDefinition
+from .counters import AnyStatistics
+from .definitions import PoolTooLargeError, QueueDefinition, StreamDefinition
 from .entries import QueueEntry, StreamEntry
 from .event_log import EventLog, NotedClock
 from .idempotency import IdempotentAnswers
-from .metrics import Metrics, RequestMeter
+from .metrics import Metrics
 from .push.subscription import Ending
 from .push.turns import Turns
+from .request_meter import RequestMeter
 from .settings import Settings, SettingsError, variable
 
 Known = TypeVar("Known", StreamEntry, QueueEntry)
@@ -109,7 +113,9 @@ class Service:
         if len(self.streams) >= self.settings.max_streams:
             raise TooManyError("stream", self.settings.max_streams)
         if definition.pool_bytes is not None:
-            self._check_room(definition.pool_bytes)
+            taken = sum(entry.definition.pool_bytes or 0 for entry in self.streams.values())
+            if taken + definition.pool_bytes > self.settings.max_pool_bytes:
+                raise PoolTooLargeError
         memory = definition.memory()
         stream = self.storage.create_stream(
             name,
@@ -123,11 +129,6 @@ class Service:
             entry.log = self.event_log.stream(stream)
         return entry, True
 
-    def _check_room(self, pool_bytes: int) -> None:
-        taken = sum(entry.definition.pool_bytes or 0 for entry in self.streams.values())
-        if taken + pool_bytes > self.settings.max_pool_bytes:
-            raise PoolTooLargeError
-
     def define_queue(self, name: str, definition: QueueDefinition) -> tuple[QueueEntry, bool]:
         """Return the queue of this name, and whether it was created, like its stream if need be."""
         if definition.stream is None:
@@ -139,12 +140,9 @@ class Service:
             return known, False
         if len(self.queues) >= self.settings.max_queues:
             raise TooManyError("queue", self.settings.max_queues)
-        is_known = definition.stream in self.streams
-        stream, _ = (
-            (self.streams[definition.stream], False)
-            if is_known
-            else self.define_stream(definition.stream, StreamDefinition())
-        )
+        stream = self.streams.get(definition.stream)
+        if stream is None:
+            stream, _ = self.define_stream(definition.stream, StreamDefinition())
         entry = QueueEntry(name, stream, definition)
         entry.begin()
         if self.event_log is not None:
@@ -152,7 +150,7 @@ class Service:
         self.queues[name] = stream.queues[name] = entry
         return entry, True
 
-    def drop_queue(self, name: str) -> object:
+    def drop_queue(self, name: str) -> AnyStatistics:
         """Close a queue, forget its name, and return its final statistics."""
         entry = self.queue(name)
         for subscription in [*entry.stream.subscribers]:
@@ -165,7 +163,7 @@ class Service:
         entry.drop()
         return final
 
-    def drop_stream(self, name: str) -> dict[str, object]:
+    def drop_stream(self, name: str) -> dict[str, AnyStatistics]:
         """Close a stream with its queues, and return their final statistics by name."""
         entry = self.stream(name)
         final = {queue: self.drop_queue(queue) for queue in list(entry.queues)}
@@ -184,9 +182,9 @@ class Service:
         for stream in self.streams.values():
             for subscription in [*stream.subscribers]:
                 subscription.close(Ending.SHUTDOWN)
-            stream.wake_waiting()
+            stream.idle.wake_all()
         for queue in self.queues.values():
-            queue.wake_waiting()
+            queue.idle.wake_all()
         if self.event_log is not None:
             self.event_log.flush()  # last, since it takes time
 
@@ -203,7 +201,7 @@ def _named(kind: str, name: str, known: dict[str, Known]) -> Known:
     return entry
 
 
-def _check_same(kind: str, known: Definition, asked: Definition) -> None:
+def _check_same(kind: str, known: BaseModel, asked: BaseModel) -> None:
     if known != asked:
         members = type(known).model_fields
         differs = [name for name in members if getattr(known, name) != getattr(asked, name)]

@@ -21,6 +21,11 @@ Report = dict[str, object]
 LibraryQueue = StreamQueue | WindowQueue
 
 _stalest = attrgetter("queue_staleness")
+_OF_A_KEY = (
+    *("key", "queue_staleness", "application_staleness", "waiting_seconds", "stale_seconds"),
+    "rate",
+)
+_OF_A_RANK = ("rate", "queue_staleness", "application_staleness")
 
 
 class Gathered(NamedTuple):
@@ -94,14 +99,7 @@ def _stalest_keys(rows: Sequence[KeyStaleness], most: int) -> list[dict[str, Key
         picked = np.argpartition(-columns, most)[:most] if most else columns[:0].astype(int)
         rows = [rows[index] for index in picked.tolist()]
     return [
-        {
-            "key": row.key,
-            "queue_staleness": row.queue_staleness,
-            "application_staleness": row.application_staleness,
-            "waiting_seconds": row.waiting_seconds,
-            "stale_seconds": row.stale_seconds,
-            "rate": row.rate,
-        }
+        {name: getattr(row, name) for name in _OF_A_KEY}
         for row in sorted(rows, key=_stalest, reverse=True)
     ]
 
@@ -115,11 +113,6 @@ def _ranks(
     by_rate = np.argsort(-np.array(rates), kind="stable")
     spaced = np.geomspace(1, len(rows), num=min(most, len(rows)))
     return [
-        {
-            "rank": rank,
-            "rate": rows[by_rate[rank - 1]].rate,
-            "queue_staleness": rows[by_rate[rank - 1]].queue_staleness,
-            "application_staleness": rows[by_rate[rank - 1]].application_staleness,
-        }
+        {"rank": rank} | {name: getattr(rows[by_rate[rank - 1]], name) for name in _OF_A_RANK}
         for rank in sorted(set(np.rint(spaced).astype(int).tolist()))
     ]

@@ -122,13 +122,6 @@ class WindowResults:
         self.has_more = True
         return None
 
-    def dequeue_many(self, limit: int) -> list[Update]:
-        """Return up to `limit` results."""
-        updates: list[Update] = []
-        while len(updates) < limit and (update := self.dequeue()) is not None:
-            updates.append(update)
-        return updates
-
     def _update_of(self, result: WindowResult) -> Update:
         value = {"start": result.start, "end": result.end, "result": result.value}
         update = Update(result.key, msgspec.json.encode(value), result.end)
@@ -148,8 +141,9 @@ class WindowResults:
             raise NotInProcessError(update)
         self._returned.append(update)
 
-    def waiting_since(self) -> None:
+    def waiting_since(self) -> float | None:
         """Return None: windows begin anew with each connection, so no connection can resume."""
+        return None
 
     def queue_staleness(self) -> float:
         """Return the mean queue staleness in seconds."""

@@ -11,19 +11,16 @@ from .errors import (
     InvalidKeyError,
     MalformedBodyError,
     NotAcceptableError,
-    RefusedRowError,
     TooManyRowsError,
-    UnsupportedColumnError,
     UnsupportedContentTypeError,
 )
-from .formats import Answer, Format, choose_answer, format_of
-from .keys import read_key, read_path_key
+from .formats import Format, choose_answer
+from .keys import read_path_key
 from .reader import UpdateReader
 from .reasons import Limits
-from .stored import PackedValue, StoredValueCodec, json_value, python_value, stored_length
+from .stored import StoredValueCodec, python_value, stored_length
 
 __all__ = [
-    "Answer",
     "Batch",
     "BodyError",
     "Format",
@@ -31,20 +28,14 @@ __all__ = [
     "Limits",
     "MalformedBodyError",
     "NotAcceptableError",
-    "PackedValue",
-    "RefusedRowError",
     "Rejection",
     "StoredValueCodec",
     "TooManyRowsError",
-    "UnsupportedColumnError",
     "UnsupportedContentTypeError",
     "UpdateReader",
     "choose_answer",
-    "format_of",
     "json_fragment",
-    "json_value",
     "python_value",
-    "read_key",
     "read_path_key",
     "stored_length",
     "write_update",

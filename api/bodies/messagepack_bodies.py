@@ -8,17 +8,25 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from upstream import Key
-
 from . import reasons
 from .batch import Batch, Now, filled
 from .errors import MalformedBodyError, RefusedRowError, TooManyRowsError
 from .keys import any_has_nul
 from .plain_values import are_good, fault_of
 from .reasons import Limits
-from .row_reader import RowReader
 from .stored import PackedValue
-from .wire import REFUSALS, WireRow, WireUpdate, position_of, row_type, update_type
+from .wire import (
+    REFUSALS,
+    Columns,
+    RowReader,
+    WireRow,
+    WireUpdate,
+    columns_of_objects,
+    columns_of_rows,
+    position_of,
+    row_type,
+    update_type,
+)
 
 if TYPE_CHECKING:
     UpdateDecoder = msgspec.msgpack.Decoder[WireUpdate]
@@ -42,17 +50,6 @@ _TOO_DEEP: Final = "the body is nested too deep to be read"
 
 class MessagePackBodies:
     """Reads bodies of MessagePack."""
-
-    __slots__ = (
-        "_limits",
-        "_now",
-        "_object",
-        "_objects",
-        "_one_by_one",
-        "_row",
-        "_rows",
-        "_values",
-    )
 
     def __init__(self, limits: Limits, now: Now) -> None:
         self._limits = limits
@@ -87,26 +84,15 @@ class MessagePackBodies:
         """Return the updates of an array of one kind; None if one of them may be bad."""
         try:
             if opening in _MAPS:
-                updates = self._objects.decode(body)
-                return self._all_or_none(
-                    keys=[update.key for update in updates],
-                    times=[update.time for update in updates],
-                    raws=[update.value for update in updates],
-                )
+                return self._all_or_none(columns_of_objects(self._objects.decode(body)))
             if opening in _ARRAYS:
-                rows = self._rows.decode(body)
-                return self._all_or_none(
-                    keys=[row[0] for row in rows],
-                    times=[row[1] for row in rows],
-                    raws=[row[2] for row in rows],
-                )
+                return self._all_or_none(columns_of_rows(self._rows.decode(body)))
         except REFUSALS:
             pass
         return None
 
-    def _all_or_none(
-        self, *, keys: list[Key], times: list[float | None], raws: list[msgspec.Raw]
-    ) -> Batch | None:
+    def _all_or_none(self, columns: Columns) -> Batch | None:
+        keys, times, raws = columns
         moments = filled(times, self._now)
         if moments is not None and not all(map(math.isfinite, moments)):
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .batch import Batch, Now
 from .formats import Format, format_of
-from .json_bodies import JsonBodies, NdjsonBodies
+from .json_bodies import JsonBodies
 from .messagepack_bodies import MessagePackBodies
 from .reasons import Limits
 
@@ -18,14 +18,13 @@ class UpdateReader:
     (['IBM'], [b'24.10'], [3.0])
     """
 
-    __slots__ = ("_limits", "_now", "_readers")
-
     def __init__(self, limits: Limits, now: Now) -> None:
         self._limits = limits
         self._now = now
+        json = JsonBodies(limits, now)
         self._readers = {
-            Format.JSON: JsonBodies(limits, now).read,
-            Format.NDJSON: NdjsonBodies(limits, now).read,
+            Format.JSON: json.read,
+            Format.NDJSON: json.read_lines,
             Format.MESSAGEPACK: MessagePackBodies(limits, now).read,
             Format.ARROW: self._read_arrow,
         }

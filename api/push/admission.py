@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+from typing import Protocol
+
 from upstream import UpStreamError
 
+from ..request_meter import RequestMeter
+from ..settings import Settings
 from .asgi import Scope, header
-from .feed import Feeds
+from .feed import QueueFeed, StreamFeed
 from .selection import Selection
 from .subscription import Subscription, Transport
+from .turns import Turns
+
+
+class Feeds(Protocol):
+    """What push needs of the service, whose own class stands above push (`service`)."""
+
+    settings: Settings
+    meter: RequestMeter
+    turns: Turns
+    closing: asyncio.Event
+    """Set when the service is about to stop."""
+
+    @property
+    def streams(self) -> Mapping[str, StreamFeed]:
+        """All streams by name."""
+        ...
+
+    def queue(self, name: str) -> QueueFeed:
+        """Return the queue of this name; raises UnknownNameError if it does not exist."""
+        ...
 
 
 class TooManyConnectionsError(UpStreamError, RuntimeError):

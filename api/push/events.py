@@ -21,9 +21,8 @@ from typing import Final
 
 import msgspec
 
-from .admission import subscribe
+from .admission import Feeds, subscribe
 from .asgi import ALWAYS, Receive, Scope, Send
-from .feed import Feeds
 from .receive_window import ReceiveWindow
 from .small_buffers import shrink_buffers, tcp_socket_of
 from .subscription import Ending, PushMessage, Subscription

@@ -13,7 +13,9 @@ from typing import Final
 
 from upstream import AdaptiveQueue, PacedScheduler, Scheduler, Update
 
-from .feed import PrivateQueue, QueueFeed, TakesTurns
+from ..definitions import AnyQueue
+from ..window_results import WindowResults
+from .feed import QueueFeed
 from .late_scheduler import LateScheduler
 from .resume import Beginning, sequence_before
 from .selection import Selection, SelectionError
@@ -37,7 +39,6 @@ class SelectedQueue:
         "_queue",
         "_sequence",
         "_taken",
-        "_turns",
     )
 
     def __init__(self, feed: QueueFeed, selection: Selection, beginning: Beginning) -> None:
@@ -49,7 +50,7 @@ class SelectedQueue:
         def wrap(inner: Scheduler) -> Scheduler:
             return self._wrap(inner, selection)
 
-        self._queue: PrivateQueue = feed.attach_private(
+        self._queue: AnyQueue = feed.attach_private(
             wrap if feed.definition.kind == "update" else None,
             snapshot=beginning.snapshot,
             since=beginning.since,
@@ -61,7 +62,6 @@ class SelectedQueue:
             raise SelectionError(
                 "max_rate_per_key", "left out, except for an update queue that fifo does not serve"
             )
-        self._turns = self._queue if isinstance(self._queue, TakesTurns) else None
         self._has_passed_over = False
         self._sequence = self._looked_at = self._taken = 0
         self._look()
@@ -98,7 +98,8 @@ class SelectedQueue:
     @property
     def has_more(self) -> bool:
         """Whether `take` returned None only to let other tasks run."""
-        return self._has_passed_over or (self._turns is not None and self._turns.has_more)
+        queue = self._queue
+        return self._has_passed_over or (isinstance(queue, WindowResults) and queue.has_more)
 
     def next_due(self) -> float:
         """Return when a key that is held back may be sent; infinity if none is held back."""

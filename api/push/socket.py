@@ -17,9 +17,8 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
-from .admission import subscribe
+from .admission import Feeds, subscribe
 from .asgi import Message, Receive, Scope, Send
-from .feed import Feeds
 from .flight import Flight
 from .subscription import Ending, Subscription
 from .wakeup import Wakeup, end_in_turn, ended_in_time

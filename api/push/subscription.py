@@ -140,8 +140,8 @@ class Subscription:
         if self._allowance is not None:
             room = min(room, self._allowance.at(now))
         parts: list[bytes] = []
-        if self._deletions:
-            self._take_deletions(parts, room)
+        while self._deletions and len(parts) < room:
+            parts.append(json_fragment(self._deletions.popleft()))
         updates: list[Update] = []
         is_last = False
         if not self._deletions:
@@ -155,10 +155,6 @@ class Subscription:
         self._sent += len(parts)
         self._pace.note(len(parts), now)
         return self._message(parts, is_last=is_last)
-
-    def _take_deletions(self, parts: list[bytes], room: int) -> None:
-        while self._deletions and len(parts) < room:
-            parts.append(json_fragment(self._deletions.popleft()))
 
     def _take_updates(
         self, parts: list[bytes], updates: list[Update], room: int, most_bytes: int

@@ -48,20 +48,6 @@ Turn = asyncio.Future[None]
 class Turns:
     """Gives turns in each round of the event loop. It costs nothing while none is asked for."""
 
-    __slots__ = (
-        "_allowed",
-        "_asked",
-        "_began_at",
-        "_cost",
-        "_ended_at",
-        "_given",
-        "_is_giving",
-        "_numbers",
-        "_owed",
-        "_round",
-        "_waiting",
-    )
-
     def __init__(self) -> None:
         self._asked: list[tuple[int, int, Turn]] = []
         """The turns asked for, by rank. Some of them may be cancelled."""

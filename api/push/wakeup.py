@@ -53,7 +53,7 @@ class Wakeup:
 
     def on_update(self) -> None:
         """Wake up after the next update."""
-        self._feed.wake_on_update(self.wake)
+        self._feed.idle.add(self.wake)
 
     def at(self, due: float) -> None:
         """Wake up at `due` or earlier; infinity asks for nothing.
@@ -70,7 +70,7 @@ class Wakeup:
 
     def close(self) -> None:
         """Stop waking the connection."""
-        self._feed.stop_waking(self.wake)
+        self._feed.idle.remove(self.wake)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -25,20 +25,17 @@ from ..errors import RequestError
 from ..http import (
     JSON,
     ClientGoneError,
-    Receive,
-    Scope,
-    Send,
     answer,
     check_known,
     flag,
     has_hung_up,
-    header,
     number,
     query,
     read_body,
     whole_number,
 )
 from ..idempotency import Answer, check_key, fingerprint
+from ..push.asgi import Receive, Scope, Send, header
 from ..service import Service
 from ..settings import Settings
 from ..unknown_names import unknown_name
@@ -190,13 +187,16 @@ async def _woken(queue: QueueEntry, hung_up: asyncio.Future[None], seconds: floa
         if not woken.done():
             woken.set_result(None)
 
-    queue.wake_on_update(wake)
+    idle = (queue.idle, queue.stream.idle)
+    for waiting in idle:
+        waiting.add(wake)
     try:
         done, _ = await asyncio.wait(
             {woken, hung_up}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
         )
     finally:
-        queue.stop_waking(wake)
+        for waiting in idle:
+            waiting.remove(wake)
     return bool(done)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from ..errors import PROBLEM_TYPE
@@ -9,24 +10,17 @@ from ..idempotency import LONGEST_KEY
 
 Description = dict[str, Any]
 
+_KEY_PARTS: Final[list[Description]] = [
+    {"type": "string", "maxLength": 1024},
+    {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
+]
 KEY_SCHEMA: Final[Description] = {
     "title": "Key",
     "description": "A string, an integer, or a list of 1 to 16 strings and integers.",
     "examples": ["IBM", 7, ["IBM", 7]],
     "anyOf": [
-        {"type": "string", "maxLength": 1024},
-        {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
-        {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 16,
-            "items": {
-                "anyOf": [
-                    {"type": "string", "maxLength": 1024},
-                    {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
-                ]
-            },
-        },
+        *_KEY_PARTS,
+        {"type": "array", "minItems": 1, "maxItems": 16, "items": {"anyOf": _KEY_PARTS}},
     ],
 }
 TIME_SCHEMA: Final[Description] = {
@@ -48,12 +42,44 @@ RETRY_KEY: Final = (
 )
 
 
+def object_of(
+    description: str | None, members: Description, *, required: Iterable[str] | None = None
+) -> Description:
+    """Return the schema of an object with these members, all required unless said otherwise."""
+    names = list(members if required is None else required)
+    told = {"description": description, "required": names}
+    return {
+        "type": "object",
+        **{name: value for name, value in told.items() if value},
+        "properties": members,
+    }
+
+
+def counts(**meanings: str) -> Description:
+    """Return the schemas of whole numbers from 0, by name."""
+    kind = {"type": "integer", "minimum": 0}
+    return {name: {**kind, "description": meaning} for name, meaning in meanings.items()}
+
+
 def _numbers(*, may_be_null: bool = False, **meanings: str) -> Description:
     """Return the schemas of numbers by name."""
     kind: Description = (
         {"type": ["number", "null"]} if may_be_null else {"type": "number", "minimum": 0}
     )
     return {name: {**kind, "description": meaning} for name, meaning in meanings.items()}
+
+
+def _text(description: str) -> Description:
+    return {"type": "string", "description": description}
+
+
+def _list_of(items: Description, description: str, **more: object) -> Description:
+    return {"type": "array", "description": description, "items": items, **more}
+
+
+def reference_to(name: str) -> Description:
+    """Return a reference to a schema by its name in `SCHEMAS`."""
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _percentiles(of: str) -> Description:
@@ -76,105 +102,77 @@ _OF_A_KEY: Final[Description] = {
 
 SCHEMAS: Final[Description] = {
     "Key": KEY_SCHEMA,
-    "Update": {
-        "type": "object",
-        "description": "A new value for a key, at a time of its source.",
-        "required": ["key", "value"],
-        "additionalProperties": False,
-        "properties": {
-            "key": {"$ref": "#/components/schemas/Key"},
-            "value": VALUE_SCHEMA,
-            "time": TIME_SCHEMA,
-        },
-    },
+    "Update": object_of(
+        "A new value for a key, at a time of its source.",
+        {"key": reference_to("Key"), "value": VALUE_SCHEMA, "time": TIME_SCHEMA},
+        required=("key", "value"),
+    )
+    | {"additionalProperties": False},
     "Row": {
         "type": "array",
         "description": "A compact update: key, time, value.",
         "minItems": 3,
         "maxItems": 3,
-        "prefixItems": [{"$ref": "#/components/schemas/Key"}, TIME_SCHEMA, VALUE_SCHEMA],
+        "prefixItems": [reference_to("Key"), TIME_SCHEMA, VALUE_SCHEMA],
     },
-    "ServedUpdate": {
-        "type": "object",
-        "description": "An update as it is dequeued or read.",
-        "required": ["key", "time", "value"],
-        "properties": {
-            "key": {"$ref": "#/components/schemas/Key"},
+    "ServedUpdate": object_of(
+        "An update as it is dequeued or read.",
+        {
+            "key": reference_to("Key"),
             "time": {"type": "number", "description": "The source's time in seconds."},
             "value": VALUE_SCHEMA,
-            "lease": {
-                "type": "string",
-                "description": "Names this update in `delivered`, if the queue has leases.",
-            },
+            "lease": _text("Names this update in `delivered`, if the queue has leases."),
             "deleted": {
                 "const": True,
                 "description": "The key was deleted. The value is null then.",
             },
         },
-    },
-    "ServedUpdates": {
-        "type": "object",
-        "description": "Updates in the order in which they are to be processed.",
-        "required": ["updates"],
-        "properties": {
-            "updates": {
-                "type": "array",
-                "description": "The updates; none if the list is empty.",
-                "items": {"$ref": "#/components/schemas/ServedUpdate"},
-            }
+        required=("key", "time", "value"),
+    ),
+    "ServedUpdates": object_of(
+        "Updates in the order in which they are to be processed.",
+        {
+            "updates": _list_of(
+                reference_to("ServedUpdate"), "The updates; none if the list is empty."
+            )
         },
-    },
-    "Counts": {
-        "type": "object",
-        "description": "What became of the updates of a request.",
-        "required": ["waiting", "superseded", "late", "rejected", "outside", "rejections"],
-        "properties": {
-            **{
-                key: {"type": "integer", "minimum": 0, "description": meaning}
-                for key, meaning in {
-                    "waiting": "Updates of keys that began to wait.",
-                    "superseded": "Updates that replaced one that waited.",
-                    "late": "Updates that were dropped since a newer one was known.",
-                    "rejected": "Updates that were not taken in; `rejections` says why.",
-                    "outside": "Updates that belong to no window of any queue.",
-                }.items()
-            },
-            "rejections": {
-                "type": "array",
-                "description": "The first 100 updates that were rejected.",
-                "maxItems": 100,
-                "items": {
-                    "type": "object",
-                    "required": ["index", "reason"],
-                    "properties": {
-                        "index": {
-                            "type": "integer",
-                            "minimum": 0,
-                            "description": "The update's place in the request; the first is 0.",
-                        },
-                        "reason": {"type": "string", "description": "What is wrong with it."},
+    ),
+    "Counts": object_of(
+        "What became of the updates of a request.",
+        {
+            **counts(
+                waiting="Updates of keys that began to wait.",
+                superseded="Updates that replaced one that waited.",
+                late="Updates that were dropped since a newer one was known.",
+                rejected="Updates that were not taken in; `rejections` says why.",
+                outside="Updates that belong to no window of any queue.",
+            ),
+            "rejections": _list_of(
+                object_of(
+                    None,
+                    {
+                        **counts(index="The update's place in the request; the first is 0."),
+                        "reason": _text("What is wrong with it."),
                     },
-                },
-            },
+                ),
+                "The first 100 updates that were rejected.",
+                maxItems=100,
+            ),
         },
-    },
-    "Problem": {
-        "type": "object",
-        "description": "What went wrong, and what to do (RFC 9457).",
-        "required": ["type", "title", "status", "detail"],
-        "properties": {
-            "type": {"type": "string", "description": "Always `about:blank`."},
-            "title": {"type": "string", "description": "The kind of problem."},
+    ),
+    "Problem": object_of(
+        "What went wrong, and what to do (RFC 9457).",
+        {
+            "type": _text("Always `about:blank`."),
+            "title": _text("The kind of problem."),
             "status": {"type": "integer", "description": "The status of the response."},
-            "detail": {"type": "string", "description": "What is wrong here, and what to do."},
+            "detail": _text("What is wrong here, and what to do."),
         },
-    },
-    "Staleness": {
-        "type": "object",
-        "description": "How stale a queue is. All means are over keys; all times are in seconds.",
-        "required": ["queue", "queue_staleness", "application_staleness", "lower_bound", "ratio"],
-        "properties": {
-            "queue": {"type": "string", "description": "The queue's name."},
+    ),
+    "Staleness": object_of(
+        "How stale a queue is. All means are over keys; all times are in seconds.",
+        {
+            "queue": _text("The queue's name."),
             **_numbers(
                 queue_staleness="How long keys have waited, as a mean over time.",
                 application_staleness="How far the consumer has been behind, as a mean over time.",
@@ -200,49 +198,43 @@ SCHEMAS: Final[Description] = {
             "worst_key": {
                 "description": "The key with the largest mean queue staleness; null if no key is "
                 "known.",
-                "anyOf": [{"$ref": "#/components/schemas/Key"}, {"type": "null"}],
+                "anyOf": [reference_to("Key"), {"type": "null"}],
             },
             "percentiles": _percentiles("queue"),
             "application_percentiles": _percentiles("application"),
-            "stalest_keys": {
-                "type": "array",
-                "description": "The keys with the largest mean queue staleness, stalest first.",
-                "items": {
-                    "type": "object",
-                    "properties": {"key": {"$ref": "#/components/schemas/Key"}, **_OF_A_KEY},
-                },
-            },
-            "ranks": {
-                "type": "array",
-                "description": "Some keys by how often they update; the busiest has rank 1.",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "rank": {"type": "integer", "description": "The key's rank."},
-                        **_OF_A_KEY,
-                    },
-                },
-            },
-            "rates": {
-                "type": "object",
-                "description": "The load.",
-                "properties": {
+            "stalest_keys": _list_of(
+                object_of(None, {"key": reference_to("Key"), **_OF_A_KEY}, required=()),
+                "The keys with the largest mean queue staleness, stalest first.",
+            ),
+            "ranks": _list_of(
+                object_of(
+                    None,
+                    {"rank": {"type": "integer", "description": "The key's rank."}, **_OF_A_KEY},
+                    required=(),
+                ),
+                "Some keys by how often they update; the busiest has rank 1.",
+            ),
+            "rates": object_of(
+                "The load.",
+                {
                     "arrival": {"type": "number", "description": "Updates per second, estimated."},
                     "keys": {"type": "integer", "description": "How many keys are known."},
                 },
-            },
+                required=(),
+            ),
             "bound": {
                 "const": "memoryless",
                 "description": "What the lower bounds assume: memoryless (Poisson) arrivals.",
             },
         },
-    },
+        required=("queue", "queue_staleness", "application_staleness", "lower_bound", "ratio"),
+    ),
 }
 
 
 def of_schema(name: str, description: str, *content_types: str) -> Description:
     """Return the description of an answer or body of a schema, as JSON or the types given."""
-    schema = {"schema": {"$ref": f"#/components/schemas/{name}"}}
+    schema = {"schema": reference_to(name)}
     return {
         "description": description,
         "content": dict.fromkeys(content_types or ("application/json",), schema),
@@ -282,56 +274,40 @@ _PROBLEM_DESCRIPTIONS: Final = {
 }
 
 
-class _Problems:
-    """The descriptions of some problems: `PROBLEMS[404, 422]`."""
-
-    def __getitem__(self, statuses: int | tuple[int, ...]) -> dict[int | str, Description]:
-        wanted = statuses if isinstance(statuses, tuple) else (statuses,)
-        return {
-            status: of_schema("Problem", _PROBLEM_DESCRIPTIONS[status], PROBLEM_TYPE)
-            for status in wanted
-        }
+def problems(*statuses: int) -> dict[int | str, Description]:
+    """Return the descriptions of the problems with these statuses."""
+    return {
+        str(status): of_schema("Problem", _PROBLEM_DESCRIPTIONS[status], PROBLEM_TYPE)
+        for status in statuses
+    }
 
 
-PROBLEMS: Final = _Problems()
-
-_STREAMS_OPERATIONS: Final = ("get_stream", "delete_stream", "get_snapshot", "post_updates")
-_QUEUES_OPERATIONS: Final = (
-    "get_queue",
-    "delete_queue",
-    "post_dequeue",
-    "get_statistics",
-    "get_staleness",
-)
-
-
-def _links(operations: tuple[str, ...], **parameters: str) -> Description:
+def _links(*operations: str, **parameters: str) -> Description:
     return {name: {"operationId": name, "parameters": parameters} for name in operations}
 
 
-LINKS_OF_STREAM: Final = _links(_STREAMS_OPERATIONS, stream="$request.path.stream")
+LINKS_OF_STREAM: Final = _links(
+    *("get_stream", "delete_stream", "get_snapshot", "post_updates"),
+    stream="$request.path.stream",
+)
 """What to do with a new stream."""
 LINKS_OF_QUEUE: Final = {
-    **_links(_QUEUES_OPERATIONS, queue="$request.path.queue"),
-    **_links(("post_updates",), stream="$response.body#/stream"),
+    **_links(
+        *("get_queue", "delete_queue", "post_dequeue", "get_statistics", "get_staleness"),
+        queue="$request.path.queue",
+    ),
+    **_links("post_updates", stream="$response.body#/stream"),
 }
 """What to do with a new queue; its answer names the stream that feeds it."""
 LINKS_OF_UPDATES: Final = _links(
-    ("get_key", "delete_key", "reset_key"), stream="$request.path.stream", key="$request.body#/key"
+    *("get_key", "delete_key", "reset_key"),
+    stream="$request.path.stream",
+    key="$request.body#/key",
 )
 """What to do after a single update whose key is a string."""
-LINKS_OF_DEQUEUE: Final[Description] = {
-    "post_delivered": {
-        "operationId": "post_delivered",
-        "parameters": {"queue": "$request.path.queue"},
-        "requestBody": {"leases": ["$response.body#/updates/0/lease"]},
-    },
-    "get_waiting": {
-        "operationId": "get_waiting",
-        "parameters": {
-            "queue": "$request.path.queue",
-            "key": "$response.body#/updates/0/key",
-        },
-    },
+LINKS_OF_DEQUEUE: Final = {
+    **_links("post_delivered", queue="$request.path.queue"),
+    **_links("get_waiting", queue="$request.path.queue", key="$response.body#/updates/0/key"),
 }
+LINKS_OF_DEQUEUE["post_delivered"]["requestBody"] = {"leases": ["$response.body#/updates/0/lease"]}
 """What to do with dequeued updates."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from upstream import __version__
 
 from ..errors import RequestError
-from .descriptions import PROBLEMS
+from .descriptions import problems
 from .parameters import TheService
 
 router = APIRouter(tags=["health"])
@@ -28,7 +28,7 @@ async def get_livez(service: TheService) -> State:
     return State(run=service.run)
 
 
-@router.get("/readyz", summary="Is it ready for requests?", responses=PROBLEMS[503])
+@router.get("/readyz", summary="Is it ready for requests?", responses=problems(503))
 async def get_readyz(service: TheService) -> State:
     """Answer 200 while the service accepts requests, and 503 while it starts or stops."""
     if service.closing.is_set() or not service.is_ready:

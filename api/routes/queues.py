@@ -16,7 +16,7 @@ from ..definitions import QueueDefinition
 from ..entries import QueueEntry, Serves
 from ..http import JSON
 from ..queue_reports import MOST_STALEST
-from .descriptions import LINKS_OF_QUEUE, PROBLEMS, STALENESS, UPDATE, examples
+from .descriptions import LINKS_OF_QUEUE, STALENESS, UPDATE, examples, problems
 from .parameters import (
     KEY,
     QueueName,
@@ -82,7 +82,7 @@ def view_of(entry: QueueEntry) -> QueueView:
     )
 
 
-@router.get("", summary="List the queues", responses=PROBLEMS[406])
+@router.get("", summary="List the queues", responses=problems(406))
 async def list_queues(service: TheService) -> QueueList:
     """Return all queues, in the order of their creation."""
     shown = (entry for name, entry in service.queues.items() if not name.startswith("_"))
@@ -97,7 +97,7 @@ async def list_queues(service: TheService) -> QueueList:
     responses={
         200: {"model": QueueView, "description": "It existed already, with this definition."},
         201: {"description": "It was created.", "links": LINKS_OF_QUEUE},
-        **PROBLEMS[400, 409, 413, 415, 422],
+        **problems(400, 409, 413, 415, 422),
     },
 )
 async def put_queue(
@@ -116,7 +116,7 @@ async def put_queue(
     return view_of(entry)
 
 
-@router.get("/{queue}", summary="Look at a queue", responses=PROBLEMS[404, 422])
+@router.get("/{queue}", summary="Look at a queue", responses=problems(404, 422))
 async def get_queue(entry: TheQueue) -> QueueView:
     """Return the queue's definition, and how much waits."""
     return view_of(entry)
@@ -126,7 +126,7 @@ async def get_queue(entry: TheQueue) -> QueueView:
     "/{queue}",
     summary="Delete a queue",
     response_model=DroppedQueue,
-    responses=PROBLEMS[400, 404, 409, 422],
+    responses=problems(400, 404, 409, 422),
 )
 async def delete_queue(
     service: TheService, name: QueueName, *, retry_key: RetryKey = None
@@ -143,7 +143,7 @@ async def delete_queue(
     "/{queue}/keys/" + KEY,
     summary="Read the waiting update of a key",
     response_class=Response,
-    responses={200: UPDATE, **PROBLEMS[404, 406, 422]},
+    responses={200: UPDATE, **problems(404, 406, 422)},
 )
 async def get_waiting(entry: TheQueue, key: TheKey, request: Request) -> Response:
     """Return the key's newest waiting update; nothing changes."""
@@ -155,7 +155,7 @@ async def get_waiting(entry: TheQueue, key: TheKey, request: Request) -> Respons
     return Response(body, media_type=content_type)
 
 
-@router.get("/{queue}/statistics", summary="Read the exact counters", responses=PROBLEMS[404, 422])
+@router.get("/{queue}/statistics", summary="Read the exact counters", responses=problems(404, 422))
 async def get_statistics(entry: TheQueue) -> Counters:
     """Return the counters of the queue since it was defined.
 
@@ -170,7 +170,7 @@ async def get_statistics(entry: TheQueue) -> Counters:
     "/{queue}/staleness",
     summary="Read how stale it is",
     response_class=Response,
-    responses={200: STALENESS, **PROBLEMS[404, 422]},
+    responses={200: STALENESS, **problems(404, 422)},
 )
 async def get_staleness(
     entry: TheQueue,

@@ -13,7 +13,7 @@ from ..bodies import choose_answer, write_update, write_updates
 from ..counters import Counters, counters_of
 from ..definitions import StreamDefinition
 from ..entries import StreamEntry
-from .descriptions import LINKS_OF_STREAM, PROBLEMS, UPDATE, UPDATES, examples
+from .descriptions import LINKS_OF_STREAM, UPDATE, UPDATES, examples, problems
 from .parameters import (
     KEY,
     RetryKey,
@@ -96,7 +96,7 @@ def view_of(entry: StreamEntry) -> StreamView:
     )
 
 
-@router.get("", summary="List the streams", responses=PROBLEMS[406])
+@router.get("", summary="List the streams", responses=problems(406))
 async def list_streams(service: TheService) -> StreamList:
     """Return all streams, in the order of their creation."""
     shown = (entry for name, entry in service.streams.items() if not name.startswith("_"))
@@ -111,7 +111,7 @@ async def list_streams(service: TheService) -> StreamList:
     responses={
         200: {"model": StreamView, "description": "It existed already, with this definition."},
         201: {"description": "It was created.", "links": LINKS_OF_STREAM},
-        **PROBLEMS[400, 409, 413, 415, 422],
+        **problems(400, 409, 413, 415, 422),
     },
 )
 async def put_stream(
@@ -129,7 +129,7 @@ async def put_stream(
     return view_of(entry)
 
 
-@router.get("/{stream}", summary="Look at a stream", responses=PROBLEMS[404, 422])
+@router.get("/{stream}", summary="Look at a stream", responses=problems(404, 422))
 async def get_stream(entry: TheStream) -> StreamView:
     """Return the stream's definition and counters."""
     return view_of(entry)
@@ -139,7 +139,7 @@ async def get_stream(entry: TheStream) -> StreamView:
     "/{stream}",
     summary="Delete a stream",
     response_model=DroppedStream,
-    responses=PROBLEMS[400, 404, 409, 422],
+    responses=problems(400, 404, 409, 422),
 )
 async def delete_stream(
     service: TheService, name: StreamName, *, retry_key: RetryKey = None
@@ -158,7 +158,7 @@ async def delete_stream(
     "/{stream}/snapshot",
     summary="Read all newest values",
     response_class=Response,
-    responses={200: UPDATES, **PROBLEMS[404, 406, 422]},
+    responses={200: UPDATES, **problems(404, 406, 422)},
 )
 async def get_snapshot(entry: TheStream, request: Request) -> Response:
     """Return the newest update of every key that has a value, the newest arrival last."""
@@ -172,7 +172,7 @@ async def get_snapshot(entry: TheStream, request: Request) -> Response:
     "/{stream}/keys/" + KEY,
     summary="Read a newest value",
     response_class=Response,
-    responses={200: UPDATE, **PROBLEMS[404, 406, 422]},
+    responses={200: UPDATE, **problems(404, 406, 422)},
 )
 async def get_key(entry: TheStream, key: TheKey, request: Request) -> Response:
     """Return the newest update of a key."""
@@ -188,7 +188,7 @@ async def get_key(entry: TheStream, key: TheKey, request: Request) -> Response:
     summary="Delete a key",
     status_code=202,
     response_model=DeletionCounts,
-    responses=PROBLEMS[400, 404, 409, 422],
+    responses=problems(400, 404, 409, 422),
 )
 async def delete_key(
     service: TheService, entry: TheStream, key: TheKey, *, retry_key: RetryKey = None
@@ -217,7 +217,7 @@ async def delete_key(
     "/{stream}/keys/" + KEY + "/reset",
     summary="Reset a key",
     response_model=KeyReset,
-    responses=PROBLEMS[400, 404, 409, 422],
+    responses=problems(400, 404, 409, 422),
 )
 async def reset_key(
     service: TheService, entry: TheStream, key: TheKey, *, retry_key: RetryKey = None

@@ -15,18 +15,9 @@ from upstream import BatchOutcome, Outcome, ValueTooLargeError
 from ..bodies import Batch, Rejection
 from ..entries import StreamEntry
 from ..errors import RequestError
-from ..http import (
-    JSON,
-    Receive,
-    Scope,
-    Send,
-    answer,
-    check_known,
-    flag,
-    query,
-    read_body,
-)
+from ..http import JSON, answer, check_known, flag, query, read_body
 from ..idempotency import Answer
+from ..push.asgi import Receive, Scope, Send
 from ..service import Service
 
 MOST_REJECTIONS: Final = 100

@@ -1,14 +1,13 @@
-"""Bodies that hypothesis makes up: good ones, damaged ones, and some that are nothing at all."""
+"""Hypothesis strategies for bodies: good ones, damaged ones, and random bytes."""
 
 from __future__ import annotations
-
-import io
 
 import msgspec
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from api.bodies import Format
+from tests.api.bodies.arrow_streams import body_of
 
 keys = st.one_of(
     st.sampled_from(["IBM", "MSFT", "", "a/b", "\u2028", "é" * 600]),
@@ -92,11 +91,7 @@ def arrow_streams(draw: st.DrawFn) -> bytes:
         ),
     }
     names = draw(st.lists(st.sampled_from([*columns]), unique=True, max_size=3))
-    table = pa.table({name: columns[name] for name in names or columns})
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
+    return body_of(**{name: columns[name] for name in names or columns})
 
 
 BODIES = {

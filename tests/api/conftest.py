@@ -11,6 +11,7 @@ import pytest
 
 from api.push import wakeup
 from tests.api.serving import Client, serving
+from tests.server_process import RunningServer, running
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -28,6 +29,20 @@ def client() -> Iterator[Client]:
     """Return a client of a service with default settings."""
     with serving() as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    """Return a server in a process of its own, for tests that do not end it."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def trades(client: Client) -> Client:
+    """Return a client of a service with a queue `trades` and a stream of that name."""
+    client.put("/v1/queues/trades")
+    return client
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""Bodies with faults: what is wrong in each is small, and stands among what is right.
+"""Bodies of one content type each, with a small fault among good updates.
 
-Each is of one content type. Some have to be refused, some are odd and may be taken in; what tells
-whether the service is right is that everything can be read afterwards.
+Some must be refused. Others are odd and may be taken in. The service is right if everything can be
+read afterwards.
 """
 
 from __future__ import annotations

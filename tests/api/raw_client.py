@@ -1,10 +1,11 @@
-"""A client that sends what it is told, and checks that answers are what they say they are."""
+"""A client that sends any request, and checks that answers match their headers."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
@@ -16,6 +17,13 @@ import pyarrow as pa
 from tests.api.bodies.examples import ARROW, JSON, MESSAGEPACK, NDJSON
 
 PROBLEM: Final = "application/problem+json"
+KEPT_SECONDS: Final = 2.0
+"""How long an idle connection is used again. The server closes it after five seconds."""
+HANDSHAKE: Final = (
+    b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+"""The beginning of a websocket at `/`."""
 
 
 class Answer(NamedTuple):
@@ -31,11 +39,12 @@ class Answer(NamedTuple):
 
 
 class RawClient:
-    """A connection to a server that is kept."""
+    """A connection to a server, which is kept between requests unless it was idle for long."""
 
     def __init__(self, port: int) -> None:
         self.port = port
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._used_at = time.monotonic()
 
     def close(self) -> None:
         self._connection.close()
@@ -43,10 +52,13 @@ class RawClient:
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
         """Send a request, and return the answer, whatever it is but a failure of the service."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if time.monotonic() - self._used_at > KEPT_SECONDS:
+            self._connection.close()  # it is opened again for the request
         self._connection.request(method, path, body, named)
         answer = self._connection.getresponse()
         found = {name.lower(): value for name, value in answer.getheaders()}
         told = Answer(answer.status, found, answer.read())
+        self._used_at = time.monotonic()
         assert told.status < 500, f"{method} {path[:200]}: {told.status} {told.body[:500]!r}"
         if method == "HEAD":
             assert not told.body

@@ -1,4 +1,4 @@
-"""Runs of schemathesis: requests made up from the service's description, and what they found."""
+"""Runs of schemathesis: requests generated from the API description, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service in the test's own process, with a client that talks to it as over HTTP."""
+"""The service in the process of the test, with a client that uses it as over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A uvicorn server in the test's own event loop, for protocols of ours and small applications."""
+"""A uvicorn server in the event loop of the test, for our protocols and small applications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no decent client sends: the service refuses it in its own words, and serves the others."""
+"""The service refuses hostile requests with a problem, and goes on serving other clients."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("request_", "status"), REFUSED)
-def test_what_is_wrong_is_refused_with_a_problem(
+def test_a_bad_request_is_refused_with_a_problem(
     server: RunningServer, client: RawClient, request_: bytes, status: int
 ) -> None:
     answer = exchange(server.port, request_)
@@ -151,7 +151,7 @@ BODY = 40 << 20
 
 @pytest.mark.parametrize("path", ["/v1/streams/trades/updates", "/v1/queues/other"])
 @pytest.mark.parametrize("length", ["announced", "chunked"])
-def test_a_client_that_sends_too_much_before_it_reads_is_told(
+def test_a_client_that_sends_too_much_before_it_reads_gets_a_413(
     server: RunningServer, client: RawClient, path: str, length: str
 ) -> None:
     body = b"x" * BODY
@@ -166,7 +166,7 @@ def test_a_client_that_sends_too_much_before_it_reads_is_told(
             parts = body
 
 
-def test_a_client_that_asks_first_is_told_before_it_sends(
+def test_a_client_that_expects_100_gets_a_413_before_it_sends(
     server: RunningServer, client: RawClient
 ) -> None:
     asks = POST.replace(b"close", b"keep-alive") + b"Expect: 100-continue\r\n"
@@ -200,7 +200,7 @@ def test_requests_that_come_at_once_are_answered_in_their_order(
         *("GET /v1/queues/trades%00", "GET /v1/queues/%2e%2e/queues/trades"),
     ],
 )
-def test_an_encoded_slash_in_a_name_divides_nothing(
+def test_an_encoded_slash_does_not_separate_parts_of_a_path(
     server: RunningServer, client: RawClient, path: str
 ) -> None:
     method, target = path.split()
@@ -209,7 +209,7 @@ def test_an_encoded_slash_in_a_name_divides_nothing(
     assert client.get("/v1/queues/trades/statistics").body == before
 
 
-def test_a_name_may_be_encoded_as_one_likes(server: RunningServer, client: RawClient) -> None:
+def test_a_name_may_be_percent_encoded(server: RunningServer, client: RawClient) -> None:
     for name in ("trades", "%74rades", "%74%72%61%64%65%73"):
         assert client.get(f"/v1/queues/{name}").status == 200
         assert client.post(f"/v1/queues/{name}/deque%75e").status == 200
@@ -322,7 +322,7 @@ METHODS = ["GET", "HEAD", "OPTIONS", "TRACE", "POST", "PUT", "DELETE", "PATCH"]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-def test_no_path_and_no_method_makes_it_fail(
+def test_no_path_and_no_method_causes_a_failure(
     server: RunningServer, client: RawClient, method: str
 ) -> None:
     body = UPDATE if method in ("POST", "PUT", "PATCH") else b""
@@ -339,7 +339,7 @@ def test_no_path_and_no_method_makes_it_fail(
 
 
 @pytest.mark.parametrize("path", ["/page/", "/docs/"])
-def test_files_are_those_of_the_page_only(
+def test_no_file_outside_of_the_page_is_served(
     server: RunningServer, client: RawClient, path: str
 ) -> None:
     for name in ("..%2f__init__.py", "../__init__.py", "%2e%2e/settings.py", "%2fetc%2fpasswd"):

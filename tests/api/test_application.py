@@ -1,8 +1,6 @@
-"""The application as a whole: what runs beside it, and what a client is told of bad requests."""
+"""The application as a whole: its background tasks, and its answers to bad requests."""
 
 from __future__ import annotations
-
-import asyncio
 
 import pytest
 
@@ -22,13 +20,11 @@ def test_the_demo_runs_only_if_it_is_wanted() -> None:
             pass
 
 
-def test_nothing_runs_on_after_the_end() -> None:
+def test_a_service_is_ready_until_it_shuts_down() -> None:
     with serving() as client:
         service = client.service
         assert service.is_ready
     assert service.closing.is_set()
-    with pytest.raises(RuntimeError):
-        asyncio.get_running_loop()
 
 
 def test_faults_are_named_by_where_they_are(client: Client) -> None:

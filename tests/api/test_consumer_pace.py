@@ -1,4 +1,4 @@
-"""What an update costs consumers that take without leases, from how soon they come again."""
+"""The processing cost of consumers without leases, by how soon they ask again."""
 
 from __future__ import annotations
 

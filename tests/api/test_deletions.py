@@ -1,4 +1,4 @@
-"""The record of deletions tells what is gone since some time, or that it does not know."""
+"""The record of deletions has those since a time, or says that it does not reach back so far."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_of_a_key_that_was_deleted_twice_the_last_counts() -> None:
     assert deletions.since(100.0) == [Update("IBM", TOMBSTONE, 2.0)]
 
 
-def test_what_was_before_the_record_is_not_known() -> None:
+def test_deletions_before_the_record_are_not_known() -> None:
     assert record(set()).since(99.9) is None
 
 
@@ -46,11 +46,5 @@ def test_the_record_is_bounded_and_knows_how_far_it_reaches() -> None:
     gone = deletions.since(101.5)
     assert gone is not None
     assert [update.key for update in gone] == [1, 2]
-
-
-def test_as_many_deletions_as_are_remembered_can_be_had() -> None:
-    deletions = record(set(), most=2)
-    for second in range(3):
-        deletions.note(second, time=0.0, arrival=101.0 + second)
     assert [update.key for update in deletions.remembered(0.0)] == [1, 2]
     assert [update.key for update in deletions.remembered(102.5)] == [2]

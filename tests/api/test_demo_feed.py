@@ -23,8 +23,7 @@ from api.demo_feed import (
     demo_queue,
 )
 from api.entries import QueueEntry
-from api.service import Service
-from api.settings import Settings
+from tests.api.push.setting import make_service
 from upstream import ManualClock, QueueStatistics
 
 
@@ -71,9 +70,7 @@ class Demo:
 
     def __init__(self, *, late: float = 0.0) -> None:
         self.clock = ManualClock(1_000.0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("api.service.SystemClock", lambda: self.clock)
-            self.service = Service(Settings(demo=False))
+        self.service = make_service(self.clock)
         self.late = late
         self.sleeping: list[tuple[float, int, asyncio.Future[None]]] = []
         self.pauses = count()
@@ -155,14 +152,14 @@ def test_only_the_append_queue_falls_behind_and_its_memory_is_bounded(
     assert counts.is_balanced
 
 
-def test_the_queues_know_what_their_readers_take() -> None:
+def test_the_queues_know_the_cost_of_their_consumers() -> None:
     demo = Demo(late=0.1)
     demo.run(2.0)
     costs = {entry.source.processing_cost for entry in demo.service.queues.values()}
     assert costs == {SECONDS_PER_UPDATE}
 
 
-def test_a_feed_that_was_held_up_leaves_out_what_it_missed() -> None:
+def test_a_delayed_feed_skips_the_updates_it_missed() -> None:
     demo = Demo(late=10.0)
     demo.run(100.0)
     arrived = demo.service.streams[STREAM].stream.statistics().arrived
@@ -170,7 +167,7 @@ def test_a_feed_that_was_held_up_leaves_out_what_it_missed() -> None:
     assert batches == pytest.approx(9, rel=0.2)  # one each time it came, not a hundred seconds
 
 
-def test_readers_that_were_held_up_catch_up_a_little() -> None:
+def test_delayed_consumers_catch_up_a_little() -> None:
     usual, late, later = Demo(), Demo(late=0.1), Demo(late=10.0)
     delivered = []
     for demo in (usual, late, later):
@@ -196,19 +193,16 @@ def test_a_dropped_queue_does_not_stop_the_others() -> None:
     assert counts_of(other).dequeued == 2
 
 
-def test_the_demo_ends_when_its_stream_is_dropped() -> None:
+async def test_the_demo_ends_when_its_stream_is_dropped() -> None:
     demo = Demo()
 
-    async def drop_soon() -> None:
-        running = asyncio.create_task(demo.feed.run())
-        while STREAM not in demo.service.streams:
-            await asyncio.sleep(0)
-        demo.service.drop_stream(STREAM)
-        while not running.done():
-            await demo.step()
-        await running
-
-    asyncio.run(drop_soon())
+    running = asyncio.create_task(demo.feed.run())
+    while STREAM not in demo.service.streams:
+        await asyncio.sleep(0)
+    demo.service.drop_stream(STREAM)
+    while not running.done():
+        await demo.step()
+    await running
     assert demo.clock.now() < 1_001.0
     assert demo.service.queues == {}
 

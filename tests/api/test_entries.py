@@ -50,11 +50,11 @@ def counters(entry: QueueEntry) -> QueueStatistics:
     return found
 
 
-def test_an_update_a_batch_and_a_deletion_wake_what_waits(
+def test_an_update_a_batch_and_a_deletion_wake_waiting_requests(
     stream: StreamEntry, woken: list[str]
 ) -> None:
     def wait() -> None:
-        stream.wake_on_update(lambda: woken.append("up"))
+        stream.idle.add(lambda: woken.append("up"))
 
     wait()
     stream.take_in_one("IBM", b"1")
@@ -65,7 +65,7 @@ def test_an_update_a_batch_and_a_deletion_wake_what_waits(
     assert woken == ["up"] * 3
 
 
-def test_a_deletion_is_as_old_as_what_it_deletes(stream: StreamEntry) -> None:
+def test_a_deletion_has_the_time_of_the_value_that_it_deletes(stream: StreamEntry) -> None:
     entry = entry_of(stream)
     stream.take_in_one("IBM", b"1", 100.0)
     assert stream.delete("IBM") is Outcome.SUPERSEDED
@@ -76,7 +76,9 @@ def test_a_deletion_is_as_old_as_what_it_deletes(stream: StreamEntry) -> None:
         stream.delete("IBM")
 
 
-def test_what_is_newer_than_a_deleted_value_is_newer_than_its_deletion(stream: StreamEntry) -> None:
+def test_an_update_newer_than_a_deleted_value_is_newer_than_its_deletion(
+    stream: StreamEntry,
+) -> None:
     entry = entry_of(stream)
     stream.take_in_one("IBM", b"1", 1.0)  # of a source whose times are not those of the service
     stream.delete("IBM")
@@ -103,7 +105,7 @@ def test_updates_that_are_given_back_wait_again_and_wake_consumers(
     entry = entry_of(stream)
     stream.take_in(list("ab"), [b"1", b"2"])
     updates = entry.take(10, MANY_BYTES)
-    entry.wake_on_update(lambda: woken.append("up"))
+    entry.idle.add(lambda: woken.append("up"))
     entry.give_back(updates)
     assert woken == ["up"]
     assert [update.key for update in entry.take(10, MANY_BYTES)] == ["a", "b"]
@@ -129,33 +131,30 @@ def leased(stream: StreamEntry) -> Iterator[QueueEntry]:
     entry.drop()
 
 
-def test_a_lease_that_ran_out_makes_its_update_wait_again(
+async def test_a_lease_that_ran_out_makes_its_update_wait_again(
     stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
 ) -> None:
-    async def run() -> None:
-        stream.take_in(list("ab"), [b"1", b"2"])
-        updates = leased.take(10, MANY_BYTES)
-        names = leased.lease(updates, expires=True)
-        assert names is not None
-        assert leased.leases is not None
-        assert leased.leases.end(names[0]) is updates[0]
-        assert leased.deliver(updates[:1]) == 1
-        leased.wake_on_update(lambda: woken.append("up"))
-        clock.advance(10.0)
-        assert [update.key for update in leased.take(10, MANY_BYTES)] == ["b"]
-        assert woken == ["up"]
-        assert leased.deliver(updates[:1]) == 0
-
-    asyncio.run(run())
+    stream.take_in(list("ab"), [b"1", b"2"])
+    updates = leased.take(10, MANY_BYTES)
+    names = leased.lease(updates, expires=True)
+    assert names is not None
+    assert leased.leases is not None
+    assert leased.leases.end(names[0]) is updates[0]
+    assert leased.deliver(updates[:1]) == 1
+    leased.idle.add(lambda: woken.append("up"))
+    clock.advance(10.0)
+    assert [update.key for update in leased.take(10, MANY_BYTES)] == ["b"]
+    assert woken == ["up"]
+    assert leased.deliver(updates[:1]) == 0
     assert counters(leased).delivered == 1
 
 
-async def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer() -> None:
+async def test_the_timer_of_a_lease_wakes_waiting_requests() -> None:
     stream = StreamEntry("trades", Stream(), StreamDefinition(), run="r")
     entry = entry_of(stream, lease_seconds=0.01)
     stream.take_in_one("a", b"1")
     up = asyncio.Event()
-    entry.wake_on_update(up.set)
+    entry.idle.add(up.set)
     entry.lease(entry.take(1, MANY_BYTES), expires=True)
     await asyncio.wait_for(up.wait(), 20)
     assert len(entry.queue) == 1
@@ -216,7 +215,7 @@ def test_a_private_append_queue_keeps_every_update_while_its_reader_keeps_up(
     assert len(private) == 50
 
 
-async def test_a_queue_that_is_gone_takes_nothing_back(stream: StreamEntry) -> None:
+async def test_a_deleted_queue_takes_nothing_back(stream: StreamEntry) -> None:
     entry = entry_of(stream, lease_seconds=1.0)
     stream.take_in(list("ab"), [b"1", b"2"])
     updates = entry.take(10, MANY_BYTES)
@@ -229,13 +228,13 @@ async def test_a_queue_that_is_gone_takes_nothing_back(stream: StreamEntry) -> N
     assert entry.deliver(updates) == 0
 
 
-async def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
+async def test_an_answer_that_was_not_sent_is_taken_back_with_its_leases(
     stream: StreamEntry, leased: QueueEntry, woken: list[str]
 ) -> None:
     stream.take_in(list("ab"), [b"1", b"2"])
     updates = leased.take(10, MANY_BYTES)
     names = leased.lease(updates, expires=True)
-    leased.wake_on_update(lambda: woken.append("up"))
+    leased.idle.add(lambda: woken.append("up"))
     leased.take_back(updates, names)
     assert leased.leases is not None
     assert len(leased.leases) == 0
@@ -243,7 +242,7 @@ async def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
     assert len(leased.take(10, MANY_BYTES)) == 2
 
 
-async def test_a_lease_that_may_run_out_at_last_wakes_what_waits(
+async def test_a_lease_that_runs_out_late_wakes_waiting_requests(
     stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
 ) -> None:
     stream.take_in_one("a", b"1")
@@ -252,7 +251,7 @@ async def test_a_lease_that_may_run_out_at_last_wakes_what_waits(
     clock.advance(100.0)
     leased.catch_up()
     assert len(leased.queue) == 0
-    leased.wake_on_update(lambda: woken.append("up"))
+    leased.idle.add(lambda: woken.append("up"))
     leased.let_expire(names)
     assert woken == ["up"]
     assert len(leased.queue) == 1
@@ -299,7 +298,7 @@ def test_a_queue_that_only_connections_are_served_from_holds_nothing(
     assert entry.statistics() == after
 
 
-def test_the_first_dequeue_begins_with_what_has_changed_since_the_definition(
+def test_the_first_dequeue_begins_with_the_keys_that_changed_since_the_definition(
     stream: StreamEntry, clock: ManualClock
 ) -> None:
     stream.take_in(["old", "gone before"], [b"0", b"0"])
@@ -322,7 +321,7 @@ def test_the_first_dequeue_begins_with_what_has_changed_since_the_definition(
     assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"3"]
 
 
-def test_a_deletion_told_again_is_forgotten_once_it_is_delivered(stream: StreamEntry) -> None:
+def test_a_remembered_deletion_is_forgotten_once_it_is_delivered(stream: StreamEntry) -> None:
     entry = served_only_to_connections(stream)
     others = [entry_of(stream), entry_of(stream, kind="append")]
     stream.take_in_one("IBM", b"1", 7.0)
@@ -353,7 +352,7 @@ def test_with_a_snapshot_the_first_dequeue_begins_with_all_values(stream: Stream
     assert [update.key for update in entry.take(10, MANY_BYTES)] == ["old"]
 
 
-def test_of_a_stream_without_values_the_first_dequeue_begins_with_what_comes_next(
+def test_without_retained_values_the_first_dequeue_begins_with_the_next_update(
     clock: ManualClock,
 ) -> None:
     stream = StreamEntry("s", Stream(clock=clock, retain=False), StreamDefinition(), run="r")
@@ -372,7 +371,7 @@ def test_a_queue_may_keep_everything_for_its_first_dequeue(stream: StreamEntry) 
 
 
 @pytest.mark.parametrize("kind", ["append", "adaptive"])
-def test_a_connection_does_not_empty_a_queue_that_cannot_get_its_updates_back(
+def test_a_connection_does_not_empty_a_queue_that_cannot_restore_its_updates(
     stream: StreamEntry, kind: str
 ) -> None:
     entry = entry_of(stream, kind=kind)
@@ -382,7 +381,9 @@ def test_a_connection_does_not_empty_a_queue_that_cannot_get_its_updates_back(
     assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"1", b"2"]
 
 
-def test_nor_one_of_a_stream_that_has_no_values(clock: ManualClock) -> None:
+def test_a_connection_does_not_empty_a_queue_of_a_stream_without_retained_values(
+    clock: ManualClock,
+) -> None:
     stream = StreamEntry("s", Stream(clock=clock, retain=False), StreamDefinition(), run="r")
     entry = entry_of(stream)
     stream.take_in_one("IBM", b"1")
@@ -390,7 +391,7 @@ def test_nor_one_of_a_stream_that_has_no_values(clock: ManualClock) -> None:
     assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"1"]
 
 
-def test_a_definition_may_give_up_what_waits_to_its_connections(stream: StreamEntry) -> None:
+def test_a_definition_may_let_connections_drop_the_waiting_updates(stream: StreamEntry) -> None:
     entry = entry_of(stream, kind="append", keep_for_dequeue=False)
     stream.take_in(list("aa"), [b"1", b"2"])
     entry.serve_push()
@@ -400,7 +401,7 @@ def test_a_definition_may_give_up_what_waits_to_its_connections(stream: StreamEn
     assert statistics.expired == 2
 
 
-def test_what_was_dequeued_from_once_waits_for_its_consumer(stream: StreamEntry) -> None:
+def test_a_queue_that_was_dequeued_from_keeps_updates_for_its_consumer(stream: StreamEntry) -> None:
     entry = entry_of(stream)
     assert entry.take(10, MANY_BYTES) == []
     stream.take_in_one("IBM", b"1")

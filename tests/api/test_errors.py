@@ -1,4 +1,4 @@
-"""From exceptions to what a client is told."""
+"""The problem that a client gets for each exception."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from api.bodies import BodyError
 from api.errors import STATUSES, Problem, RequestError, problem_of
+from api.service import TooManyError
 from upstream import PagePoolFullError, UnknownNameError, WeightError
 
 
@@ -18,6 +19,7 @@ from upstream import PagePoolFullError, UnknownNameError, WeightError
         (PagePoolFullError(100), 409),
         (WeightError("weight", -1, "a number"), 422),
         (BodyError("bad"), 422),
+        (TooManyError("queue", 3), 409),
         (RequestError(408, "Too slow", "it took too long"), 408),
     ],
 )
@@ -28,7 +30,7 @@ def test_an_exception_has_the_status_of_its_nearest_parent(error: Exception, sta
     assert "secret" not in problem.detail
 
 
-def test_a_bug_of_ours_is_no_problem_of_the_client() -> None:
+def test_a_bug_is_not_a_problem_of_the_client() -> None:
     assert problem_of(AssertionError("a bug")) is None
     assert problem_of(KeyError("a bug")) is None
 

@@ -1,4 +1,4 @@
-"""Files of a queue's events: whole ones, with a description beside them."""
+"""The files of a queue's events appear when complete, with a description beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.event_files import EventFiles
 from upstream.events import EventKind
 
 
-def test_what_was_noted_is_in_the_next_file_and_the_numbers_go_on(tmp_path: Path) -> None:
+def test_noted_events_are_in_the_next_file_and_the_numbers_continue(tmp_path: Path) -> None:
     files = EventFiles(tmp_path / "q", {"name": "q"})
     files.events.note(1.5, EventKind.ARRIVAL, "IBM", 0)
     files.events.note(2.5, EventKind.DEQUEUE, "IBM", 0)

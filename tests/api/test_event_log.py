@@ -1,4 +1,4 @@
-"""The event log of the service: what is noted of which queue, and what cannot be told."""
+"""The event log of the service: which events of which queues it has, and what it cannot tell."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_queue_that_begins_with_a_snapshot_has_its_keys_arrive_then(
     assert [kind for kind, _ in kinds[2:]] == ["dequeue", "delivery"]
 
 
-def test_what_found_no_room_is_rejected(service: Service) -> None:
+def test_updates_without_room_are_logged_as_rejected(service: Service) -> None:
     stream, _ = service.define_stream("trades", StreamDefinition(pool_bytes=4_096))
     queue = queue_of(service)
     stream.take_in(list("abc"), [b"x" * 3_000] * 3)
@@ -137,7 +137,9 @@ def test_what_found_no_room_is_rejected(service: Service) -> None:
     assert described(service, queue)["not_told"] == {"queue": [], "application": []}
 
 
-def test_the_end_says_what_the_queue_integrated(service: Service, stream: StreamEntry) -> None:
+def test_the_final_description_has_the_staleness_that_the_queue_integrated(
+    service: Service, stream: StreamEntry
+) -> None:
     queue = queue_of(service)
     stream.take_in(["IBM", "IBM", "GM"], [1, 2, 3])
     queue.deliver(queue.take(1, MANY_BYTES))
@@ -150,11 +152,12 @@ def test_the_end_says_what_the_queue_integrated(service: Service, stream: Stream
     assert integrated["counters"]["superseded"] == 1
     assert 0 < integrated["queue_staleness"] < integrated["application_staleness"]
     assert run["setting"] == {"service": service.run, "stream": "trades"}
+    assert service.event_log is not None
+    assert service.event_log.failed == 0
+    assert "upstream_event_logs_failed_total 0.0" in metrics_of(service)
 
 
-def test_a_service_that_is_killed_leaves_what_was_flushed(
-    service: Service, stream: StreamEntry
-) -> None:
+def test_a_killed_service_leaves_the_flushed_events(service: Service, stream: StreamEntry) -> None:
     queue = queue_of(service)
     stream.take_in_one("IBM", 1)
     assert service.event_log is not None
@@ -179,7 +182,7 @@ def test_memory_is_bounded_by_files(
     ("definition", "reason"),
     [({"time_to_live": 0.001}, "expired"), ({"capacity": 1}, "others took")],
 )
-def test_what_the_events_do_not_tell_is_said(
+def test_the_description_says_what_the_events_do_not_tell(
     service: Service, stream: StreamEntry, definition: dict[str, object], reason: str
 ) -> None:
     given = QueueDefinition.model_validate({"stream": "trades", **definition})
@@ -193,7 +196,7 @@ def test_what_the_events_do_not_tell_is_said(
     assert described(service, other)["not_told"]["queue"] == []
 
 
-def test_forgotten_keys_are_said_and_make_no_log_grow(
+def test_forgotten_keys_are_described_and_make_no_log_grow(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_log, "SPARE_KEYS", 10)
@@ -236,28 +239,28 @@ def test_the_service_s_own_queues_are_not_logged(service: Service, stream: Strea
 def test_a_queue_that_is_dropped_ends_its_log_and_one_of_its_name_begins_another(
     service: Service, stream: StreamEntry
 ) -> None:
-    first = queue_of(service)
-    stream.take_in(["IBM"], [1])
+    first = queue_of(service, kind="append", lease_seconds=60.0)
+    assert service.event_log is not None
+    assert stream.log is not None
+    assert first.log is not None
+    stream.take_in(["IBM", "GM"], [1, 2])
+    first.take(1, MANY_BYTES)
     service.drop_queue("q")
+    assert not first.log._waiting
+    assert not first.log._handed
+    assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
     second = queue_of(service)
     stream.take_in(["GM"], [1])
     service.finish()
     assert described(service, first)["is_finished"]
-    assert events_of(service, first) == [("arrival", "IBM", 0)]
-    assert events_of(service, second) == [("arrival", "GM", 1)]
+    arrivals = [("arrival", "IBM", 0), ("arrival", "GM", 1)]
+    assert events_of(service, first) == [*arrivals, ("dequeue", "IBM", 0)]
+    # The first logged queue of a stream begins with the keys that the stream knows.
+    assert events_of(service, second) == [("arrival", "GM", 2)]
 
 
 def metrics_of(service: Service) -> str:
     return asyncio.run(service.metrics.exposition())[1].decode()
-
-
-def test_a_log_that_ends_in_peace_has_not_failed(service: Service, stream: StreamEntry) -> None:
-    queue_of(service)
-    stream.take_in(["IBM"], [1])
-    service.finish()
-    assert service.event_log is not None
-    assert service.event_log.failed == 0
-    assert "upstream_event_logs_failed_total 0.0" in metrics_of(service)
 
 
 def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
@@ -280,7 +283,7 @@ def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
     service.finish()
 
 
-def test_a_log_that_ended_on_a_full_disk_holds_on_to_nothing(
+def test_a_log_that_ended_on_a_full_disk_releases_everything(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_files: object) -> None:
@@ -339,20 +342,7 @@ def test_a_key_that_no_file_could_hold_as_it_is_does_not_end_the_log(
     assert [key for _, key, _ in events_of(service, queue)] == [key_text(key) for key in keys]
 
 
-def test_a_queue_that_is_dropped_leaves_nothing(service: Service, stream: StreamEntry) -> None:
-    queue = queue_of(service, kind="append", lease_seconds=60.0)
-    assert service.event_log is not None
-    assert stream.log is not None
-    assert queue.log is not None
-    stream.take_in(["IBM", "GM"], [1, 2])
-    queue.take(1, MANY_BYTES)
-    service.drop_queue("q")
-    assert not queue.log._waiting
-    assert not queue.log._handed
-    assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
-
-
-def test_what_was_taken_as_delivered_is_not_held_on_to(
+def test_updates_taken_as_delivered_are_released(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (definitions, event_log):
@@ -369,7 +359,7 @@ def test_what_was_taken_as_delivered_is_not_held_on_to(
 
 
 @pytest.mark.parametrize("end", ["deliver", "give_back"])
-def test_what_the_queue_gave_up_is_not_held_on_to(
+def test_updates_that_the_queue_forgot_are_released(
     service: Service, stream: StreamEntry, end: str
 ) -> None:
     queue = queue_of(service, lease_seconds=60.0)
@@ -382,7 +372,7 @@ def test_what_the_queue_gave_up_is_not_held_on_to(
     assert not queue.log._handed
 
 
-def test_a_stream_without_queues_notes_nothing_and_the_first_finds_what_it_knows(
+def test_a_stream_notes_nothing_before_its_first_logged_queue(
     service: Service, stream: StreamEntry
 ) -> None:
     assert stream.log is not None
@@ -411,7 +401,7 @@ def test_a_file_that_is_full_within_a_batch_is_written_after_it(
     assert described(service, queue)["not_told"] == {"queue": [], "application": []}
 
 
-def test_what_files_are_written_with_is_there_from_the_beginning(
+def test_pyarrow_is_imported_when_the_service_with_a_log_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "pyarrow.parquet")
@@ -421,7 +411,7 @@ def test_what_files_are_written_with_is_there_from_the_beginning(
     assert "pyarrow.parquet" in sys.modules
 
 
-def test_others_have_their_turn_between_the_files_of_two_queues(
+async def test_other_tasks_run_between_the_files_of_two_queues(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns: list[str] = []
@@ -432,18 +422,15 @@ def test_others_have_their_turn_between_the_files_of_two_queues(
     for name in ("one", "two"):
         queue_of(service, name)
 
-    async def watch() -> None:
-        writing = asyncio.create_task(log.run())
-        while turns.count("write") < 4:
-            turns.append("other")
-            await asyncio.sleep(0)
-        writing.cancel()
-
-    asyncio.run(watch())
+    writing = asyncio.create_task(log.run())
+    while turns.count("write") < 4:
+        turns.append("other")
+        await asyncio.sleep(0)
+    writing.cancel()
     assert ("write", "write") not in set(pairwise(turns))
 
 
-def test_what_is_delivered_in_the_time_of_grace_is_noted(
+async def test_deliveries_during_the_shutdown_are_logged(
     service: Service, stream: StreamEntry
 ) -> None:
     queue = queue_of(service, lease_seconds=60.0)
@@ -451,16 +438,13 @@ def test_what_is_delivered_in_the_time_of_grace_is_noted(
     app.state.service = service
     app.state.history = History(service)
 
-    async def live() -> None:
-        async with _lifespan(app):
-            stream.take_in_one("IBM", 1)
-            taken = queue.take(1, MANY_BYTES)
-            service.begin_shutdown()
-            assert described(service, queue)["events"] == 2
-            queue.deliver(taken)
-            assert not described(service, queue)["is_finished"]
-
-    asyncio.run(live())
+    async with _lifespan(app):
+        stream.take_in_one("IBM", 1)
+        taken = queue.take(1, MANY_BYTES)
+        service.begin_shutdown()
+        assert described(service, queue)["events"] == 2
+        queue.deliver(taken)
+        assert not described(service, queue)["is_finished"]
     assert [kind for kind, _, _ in events_of(service, queue)] == ["arrival", "dequeue", "delivery"]
     assert described(service, queue)["is_finished"]
 
@@ -473,7 +457,7 @@ def test_waiting_consumers_are_woken_even_if_a_log_cannot_be_written(
 
     woken: list[bool] = []
     queue = queue_of(service)
-    queue.wake_on_update(lambda: woken.append(True))
+    queue.idle.add(lambda: woken.append(True))
     monkeypatch.setattr(event_log.EventLog, "flush", fail)
     with pytest.raises(RuntimeError):
         service.begin_shutdown()

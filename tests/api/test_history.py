@@ -1,4 +1,4 @@
-"""The last minutes are kept for pages that open, for a hundredth of the time at most."""
+"""The last minutes are kept for the page, in at most a hundredth of the time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from api.definitions import QueueDefinition
 from api.history import MOST_NAMES, OF_REPORTS, SAMPLE_SECONDS, SAMPLES, SHARE, History
 from api.queue_reports import FEW_KEYS
-from api.service import Service
-from api.settings import Settings
+from tests.api.push.setting import make_service
 from upstream import ManualClock
 
 BUSY_SECONDS = 0.01
@@ -25,9 +24,7 @@ class Kept:
 
     def __init__(self, *, busy_seconds: float = 0.0) -> None:
         self.clock = ManualClock(1_000.0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("api.service.SystemClock", lambda: self.clock)
-            self.service = Service(Settings(demo=False))
+        self.service = make_service(self.clock)
         self.busy_seconds = busy_seconds
         self.worked = self.rested = 0.0
         self.rounds = 0
@@ -75,7 +72,7 @@ def test_five_minutes_are_kept_and_no_more() -> None:
     assert times == [1_000.0 + SAMPLE_SECONDS * number for number in range(3, SAMPLES + 3)]
 
 
-def test_what_is_gone_is_forgotten_and_what_is_made_anew_begins_anew() -> None:
+def test_a_deleted_queue_is_forgotten_and_a_new_one_begins_without_samples() -> None:
     kept = Kept()
     kept.queue("trades")
     kept.queue("quotes")

@@ -1,4 +1,4 @@
-"""Plain ASGI: parameters, bodies and answers."""
+"""Parameters, bodies and answers over ASGI."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from api.errors import RequestError
 from api.http import (
     MOST_PARAMETERS,
     ClientGoneError,
-    Message,
-    Receive,
     check_known,
     check_path,
     flag,
-    header,
     number,
     query,
     read_body,
     received,
     whole_number,
 )
+from api.push.asgi import Message, Receive
 
 
 def scope(*headers: tuple[bytes, bytes], parameters: bytes = b"") -> dict[str, Any]:
@@ -84,26 +82,17 @@ def test_a_body_may_say_that_it_is_not_compressed() -> None:
     assert body_of(part(b"ab", more=False), headers=[(b"content-encoding", b"identity")]) == b"ab"
 
 
-def test_a_body_that_was_read_can_be_read_again_and_then_comes_what_comes() -> None:
+async def test_a_body_that_was_read_is_received_once_more_before_other_messages() -> None:
     gone = {"type": "http.disconnect"}
-
-    async def scenario() -> tuple[Message, Message]:
-        receive = received(b"ab", arriving(gone))
-        return await receive(), await receive()
-
-    assert asyncio.run(scenario()) == (part(b"ab", more=False), gone)
+    receive = received(b"ab", arriving(gone))
+    assert (await receive(), await receive()) == (part(b"ab", more=False), gone)
 
 
-def test_who_hangs_up_is_not_waited_for() -> None:
+def test_a_client_that_disconnects_is_not_waited_for() -> None:
     gone = {"type": "http.disconnect"}
     for messages in ([gone], [part(b"ab"), gone]):
         with pytest.raises(ClientGoneError):
             body_of(*messages)
-
-
-def test_headers_are_found_by_their_small_names() -> None:
-    assert header(scope((b"accept", b"x"), (b"host", b"y")), b"host") == "y"
-    assert header(scope(), b"host") is None
 
 
 def test_parameters_are_read_and_checked() -> None:
@@ -138,7 +127,7 @@ def test_a_query_has_a_bounded_number_of_parameters() -> None:
     ("raw", "is_good"),
     [(b"/a", True), (b"/%EF%BF%BD", True), (b"/\xef\xbf\xbd", True), (b"/%FF", False)],
 )
-def test_a_path_that_is_no_utf8_is_told_from_one_with_question_marks(
+def test_a_path_that_is_not_utf8_differs_from_one_with_replacement_characters(
     raw: bytes, is_good: bool
 ) -> None:
     path = {"path": unquote(raw.decode()), "raw_path": raw}

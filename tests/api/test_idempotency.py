@@ -1,4 +1,4 @@
-"""A retry gets the same answer, and does nothing again."""
+"""A retry gets the same answer, and is not carried out again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from api.idempotency import (
     IdempotencyKeyError,
     IdempotencyKeyReusedError,
     IdempotentAnswers,
+    Record,
     check_key,
     fingerprint,
 )
@@ -38,6 +39,14 @@ async def carried_out(kept: IdempotentAnswers, key: str, body: bytes = b"{}") ->
     kept.finish(key, answer(body))
 
 
+async def begun_twice(kept: IdempotentAnswers) -> asyncio.Task[Record]:
+    """Begin a request, and return a retry of it, which waits."""
+    await kept.begin("k", REQUEST)
+    retry = asyncio.create_task(kept.begin("k", REQUEST))
+    await asyncio.sleep(0)
+    return retry
+
+
 async def test_the_second_request_gets_the_first_ones_answer() -> None:
     kept = answers(ManualClock())
     await carried_out(kept, "k", b"first")
@@ -55,19 +64,15 @@ async def test_a_key_with_another_request_is_refused() -> None:
 
 async def test_a_retry_waits_for_the_request_under_way() -> None:
     kept = answers(ManualClock())
-    await kept.begin("k", REQUEST)
-    retry = asyncio.create_task(kept.begin("k", REQUEST))
-    await asyncio.sleep(0)
+    retry = await begun_twice(kept)
     assert not retry.done()
     kept.finish("k", answer(b"late"))
     assert (await retry).answer == answer(b"late")
 
 
-async def test_a_retry_carries_out_what_the_first_gave_up() -> None:
+async def test_a_retry_is_carried_out_if_the_first_request_was_cancelled() -> None:
     kept = answers(ManualClock())
-    await kept.begin("k", REQUEST)
-    retry = asyncio.create_task(kept.begin("k", REQUEST))
-    await asyncio.sleep(0)
+    retry = await begun_twice(kept)
     kept.cancel("k")
     assert (await retry).answer is None
     assert len(kept) == 1
@@ -118,7 +123,7 @@ def test_requests_differ_by_where_their_parts_end() -> None:
     assert fingerprint(b"ab", b"c") != fingerprint(b"a", b"bc")
 
 
-async def test_what_is_old_is_forgotten_though_no_request_comes() -> None:
+async def test_old_answers_are_forgotten_without_another_request() -> None:
     clock = ManualClock()
     kept = IdempotentAnswers(now=clock.now, seconds=0.01, most_records=9, most_bytes=99)
     forgotten = asyncio.Event()
@@ -162,9 +167,7 @@ async def test_a_request_whose_answer_made_room_is_not_carried_out_again() -> No
 
 async def test_a_waiting_retry_does_not_act_again_if_the_answer_was_dropped() -> None:
     kept = answers(ManualClock(), most_bytes=3)
-    await kept.begin("k", REQUEST)
-    retry = asyncio.create_task(kept.begin("k", REQUEST))
-    await asyncio.sleep(0)
+    retry = await begun_twice(kept)
     kept.finish("k", answer(b"123"))
     await carried_out(kept, "next", b"123")
     with pytest.raises(AnswerNotKeptError):

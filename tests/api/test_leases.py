@@ -1,4 +1,4 @@
-"""Leases: what was handed out comes back, unless it is delivered in time."""
+"""A dequeued update waits again, unless it is delivered before its lease runs out."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_oldest_leases_end_beyond_the_most(returned: Returned) -> None:
     assert returned.updates == []
 
 
-def test_what_is_left_of_ended_leases_is_bounded(returned: Returned) -> None:
+def test_the_entries_of_ended_leases_are_bounded(returned: Returned) -> None:
     leases = returned.leases
     leases.grant([GM], now=0.0)
     for second in range(1_000):
@@ -97,7 +97,7 @@ def test_what_is_left_of_ended_leases_is_bounded(returned: Returned) -> None:
         leases._check()
 
 
-def test_nothing_is_left_of_a_queue_that_is_gone(returned: Returned) -> None:
+def test_cleared_leases_never_run_out(returned: Returned) -> None:
     returned.leases.grant([IBM], now=0.0)
     returned.leases.clear()
     assert returned.leases.expire(1e9) == 0

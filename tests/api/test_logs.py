@@ -1,4 +1,4 @@
-"""Logs look as they should, go where they should, and have nothing in them that clients sent."""
+"""Logs have the right form, go to the right place, and contain nothing that clients sent."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_field_cannot_pose_as_the_event() -> None:
     assert json.loads(line)["n"] == 1
 
 
-def test_of_a_field_that_is_no_plain_value_only_the_type_is_shown() -> None:
+def test_only_the_type_is_shown_of_a_field_that_is_not_a_number_text_or_boolean() -> None:
     assert json.loads(JsonFormatter().format(record("x", update={"secret": 1})))["update"] == "dict"
 
 
@@ -161,7 +161,7 @@ def test_a_traceback_names_the_exception_but_not_the_data(
     assert "in raised" in line
 
 
-def test_what_the_system_says_is_in_the_traceback() -> None:
+def test_a_traceback_has_the_messages_of_the_system() -> None:
     error = raised(OSError(98, "Address already in use"))
     assert "".join(traceback_of(error)).endswith("OSError: [Errno 98] Address already in use\n")
 
@@ -268,7 +268,7 @@ def test_a_websocket_that_fails_is_logged_all_the_same(capsys: Capture) -> None:
     assert len(events(capsys)) == 1
 
 
-def test_debugging_does_not_show_what_others_debug(capsys: Capture) -> None:
+def test_the_debug_level_does_not_apply_to_libraries(capsys: Capture) -> None:
     configure(json_settings("debug"))
     logging.getLogger("uvicorn.error").debug("< TEXT '%s'", "s3cr3t")
     logging.getLogger("websockets.server").debug("s3cr3t")

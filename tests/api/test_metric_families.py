@@ -1,4 +1,4 @@
-"""Metrics are named as Prometheus wants them, and say what the counters say."""
+"""Metrics have names as Prometheus wants them, and the numbers of the counters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from api.metric_families import (
 )
 from api.request_meter import RequestMeter
 from upstream import (
-    AppendQueue,
     InPlaceScheduler,
     LazyWindowBuffer,
     ManualClock,
@@ -64,6 +63,12 @@ def reading_of(
         report={} if report is None else report,
         values_left_out=values_left_out,
     )
+
+
+def samples_with(report: dict[str, object]) -> dict[tuple[str, Labels], float]:
+    """Return the samples of an empty queue with this staleness report."""
+    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
+    return samples(queue_families([reading_of(queue.statistics(), report)]))
 
 
 def window_queue() -> WindowQueue:
@@ -148,23 +153,6 @@ def test_the_counters_of_an_update_queue_are_shown() -> None:
     assert found["upstream_queue_keys", labels(queue="q")] == 2
 
 
-def test_every_counter_of_the_balance_is_shown() -> None:
-    """What arrived and was returned can be accounted for from the metrics alone."""
-    queue = AppendQueue(clock=ManualClock(), capacity=3)
-    for number in range(5):
-        queue.enqueue("IBM", number)
-    queue.dequeue()
-    found = samples(queue_families([reading_of(queue.statistics())]))
-
-    def total(*names: str) -> float:
-        counters = (f"upstream_queue_updates_{name}_total" for name in names)
-        return sum(found[counter, labels(queue="q")] for counter in counters)
-
-    gone = total("dequeued", "superseded", "late", "expired", "shed", "rejected")
-    waiting = found["upstream_queue_waiting", labels(queue="q")]
-    assert total("arrived", "returned") == gone + waiting == 5
-
-
 def test_the_counters_of_a_window_queue_are_shown() -> None:
     statistics = window_queue().statistics()
     found = samples(queue_families([reading_of(statistics, values_left_out=3)]))
@@ -181,17 +169,17 @@ def test_the_counters_of_a_window_queue_are_shown() -> None:
 
 
 def test_staleness_is_shown_beside_its_bound() -> None:
-    report: dict[str, object] = {
-        "queue_staleness": 1.5,
-        "application_staleness": 2.5,
-        "present_queue_staleness": 3,
-        "present_application_staleness": 4.5,
-        "lower_bound": 0.5,
-        "application_lower_bound": 1.25,
-        "cost": 0.125,
-    }
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
-    found = samples(queue_families([reading_of(queue.statistics(), report)]))
+    found = samples_with(
+        {
+            "queue_staleness": 1.5,
+            "application_staleness": 2.5,
+            "present_queue_staleness": 3,
+            "present_application_staleness": 4.5,
+            "lower_bound": 0.5,
+            "application_lower_bound": 1.25,
+            "cost": 0.125,
+        }
+    )
     expected = {
         ("upstream_queue_staleness_seconds", "queue"): 1.5,
         ("upstream_queue_staleness_seconds", "application"): 2.5,
@@ -205,17 +193,14 @@ def test_staleness_is_shown_beside_its_bound() -> None:
     assert found["upstream_queue_processing_cost_seconds", labels(queue="q")] == 0.125
 
 
-def test_what_is_not_known_is_left_out() -> None:
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
-    report: dict[str, object] = {"lower_bound": None, "cost": None, "queue_staleness": 0.0}
-    found = samples(queue_families([reading_of(queue.statistics(), report)]))
+def test_unknown_numbers_are_left_out() -> None:
+    found = samples_with({"lower_bound": None, "cost": None, "queue_staleness": 0.0})
     assert ("upstream_queue_staleness_seconds", labels(queue="q", of="queue")) in found
     assert not any("bound" in name or "cost" in name for name, _ in found)
 
 
 def test_how_a_queue_is_defined_is_shown() -> None:
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
-    found = samples(queue_families([reading_of(queue.statistics())]))
+    found = samples_with({})
     expected = labels(queue="q", stream="s", kind="update", scheduler="index")
     assert found["upstream_queue_info", expected] == 1
 

@@ -22,9 +22,8 @@ from api.monitor import (
 )
 from api.push.subscription import Subscription
 from api.queue_reports import SHARE
-from api.service import Service
-from api.settings import Settings
 from api.staleness_report import Report
+from tests.api.push.setting import make_service
 from tests.api.serving import Client
 from upstream import ManualClock
 
@@ -50,9 +49,7 @@ class Watched:
 
     def __init__(self, *, report: Callable[[QueueEntry], Report] = report_of) -> None:
         self.clock = ManualClock(1_000.0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("api.service.SystemClock", lambda: self.clock)
-            self.service = Service(Settings(demo=False))
+        self.service = make_service(self.clock)
         self.monitor = Monitor(self.service, pause=self.pause, busy=self.clock.now, report=report)
         self.entry = self.service.streams[SERVICE_STREAM]
         self.pauses: list[float] = []
@@ -77,6 +74,11 @@ class Watched:
         connection = cast(Subscription, Connection(queue))
         self.service.queue(queue).stream.subscribers.add(connection)
         return connection
+
+    def publish(self) -> dict[Any, Any]:
+        """Publish once, and return all published states."""
+        asyncio.run(self.monitor.publish())
+        return self.published()
 
     def published(self) -> dict[Any, Any]:
         updates = self.entry.stream.snapshot()
@@ -111,8 +113,7 @@ def test_a_queues_state_has_its_counters_its_staleness_and_its_subscribers() -> 
     entry.stream.take_in(["IBM", "IBM", ("GM", 7)], [b"1", b"2", b"3"])
     watched.subscribe()
     watched.subscribe("trades")
-    asyncio.run(watched.monitor.publish())
-    state = watched.published()["queue/trades"]
+    state = watched.publish()["queue/trades"]
     definition = {"name": "trades", "stream": "trades", "kind": "update", "scheduler": "index"}
     definition |= {"serves": "dequeue"}
     counters = {"arrived": 3, "superseded": 1, "delivered": 0, "waiting": 2, "keys": 2}
@@ -132,8 +133,7 @@ def test_of_very_many_subscribers_some_are_shown() -> None:
     watched.subscribe("quotes")
     for _ in range(SHOWN_SUBSCRIBERS + 20):
         watched.subscribe("trades")
-    asyncio.run(watched.monitor.publish())
-    state = watched.published()["queue/trades"]
+    state = watched.publish()["queue/trades"]
     assert len(state["subscribers"]) == SHOWN_SUBSCRIBERS
     assert state["subscriber_count"] == SHOWN_SUBSCRIBERS + 20
 
@@ -143,8 +143,7 @@ def test_states_tell_the_order_in_which_things_were_created() -> None:
     for name in ("b", "c", "a"):
         watched.queue(name)
     watched.service.drop_queue("c")
-    asyncio.run(watched.monitor.publish())
-    published = watched.published()
+    published = watched.publish()
     for kind, names in (("queue", ["b", "a"]), ("stream", ["b", "c", "a"])):
         found = [state for key, state in published.items() if key.startswith(f"{kind}/")]
         in_order = sorted(found, key=lambda state: state["place"])
@@ -155,8 +154,7 @@ def test_an_append_queue_has_no_scheduler() -> None:
     watched = Watched()
     watched.service.define_queue("log", QueueDefinition(kind="append"))
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    assert watched.published()["queue/log"]["scheduler"] is None
+    assert watched.publish()["queue/log"]["scheduler"] is None
 
 
 def test_a_window_queue_is_described_like_any_other() -> None:
@@ -165,22 +163,19 @@ def test_a_window_queue_is_described_like_any_other() -> None:
     body = {"stream": "plain", "kind": "window", "window": {"size": 2.0}}
     watched.service.define_queue("windows", QueueDefinition.model_validate(body))
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    published = watched.published()
+    published = watched.publish()
     assert published["queue/windows"].keys() == published["queue/plain"].keys()
 
 
-def test_the_services_state_tells_its_pace_and_what_it_has() -> None:
+def test_the_services_state_has_its_pace_and_counts() -> None:
     watched = Watched()
     entry = watched.queue("trades")
     watched.subscribe()
     watched.subscribe("trades")
-    asyncio.run(watched.monitor.publish())
-    first = watched.published()["service"]
+    first = watched.publish()["service"]
     entry.stream.take_in(["IBM"] * 30, [b"1"] * 30)
     watched.clock.advance(2.0)
-    asyncio.run(watched.monitor.publish())
-    second = watched.published()["service"]
+    second = watched.publish()["service"]
     assert first["updates_per_second"] is None
     assert second["updates_per_second"] == pytest.approx(15.0)
     assert (second["streams"], second["queues"], second["subscribers"]) == (1, 1, 1)
@@ -205,18 +200,17 @@ def test_reports_take_a_tenth_of_the_time_at_most() -> None:
     assert share == pytest.approx(SHARE, rel=0.02)
 
 
-def test_a_queue_that_is_dropped_goes_from_the_picture() -> None:
+def test_the_state_of_a_deleted_queue_is_deleted() -> None:
     watched = Watched()
     for name in ("trades", "quotes"):
         watched.queue(name)
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
+    watched.publish()
     watched.service.drop_stream("quotes")
-    asyncio.run(watched.monitor.publish())
-    assert watched.published().keys() == {"service", "stream/trades", "queue/trades"}
+    assert watched.publish().keys() == {"service", "stream/trades", "queue/trades"}
 
 
-def test_what_is_gone_for_long_is_forgotten_while_one_watches() -> None:
+def test_old_deletions_are_forgotten_while_there_are_subscribers() -> None:
     watched = Watched()
     watched.subscribe()
     for number in range(200):
@@ -241,11 +235,10 @@ def test_a_queue_that_is_dropped_between_two_reports_is_left_out() -> None:
     watched.queue("trades")
     watched.queue("quotes")
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    assert "queue/quotes" not in watched.published()
+    assert "queue/quotes" not in watched.publish()
 
 
-def test_who_comes_later_does_not_see_an_old_picture() -> None:
+def test_a_later_subscriber_does_not_get_old_states() -> None:
     watched = Watched()
     watched.queue("trades")
     connection = watched.subscribe()
@@ -263,17 +256,16 @@ def test_who_comes_later_does_not_see_an_old_picture() -> None:
 def test_the_services_own_stream_is_not_in_its_picture() -> None:
     watched = Watched()
     watched.subscribe()
-    asyncio.run(watched.monitor.publish())
-    assert watched.published().keys() == {"service"}
-    assert watched.published()["service"]["streams"] == 0
+    published = watched.publish()
+    assert published.keys() == {"service"}
+    assert published["service"]["streams"] == 0
 
 
-def test_the_state_is_pushed_like_any_other_stream(client: Client) -> None:
-    client.put("/v1/queues/trades")
-    client.put_updates("trades", {"key": "IBM", "value": 24.5})
+def test_the_state_is_pushed_like_any_other_stream(trades: Client) -> None:
+    trades.put_updates("trades", {"key": "IBM", "value": 24.5})
     seen: dict[str, Any] = {}
     path = "/v1/queues/_service/socket?snapshot=true"
-    with client.websocket_connect(path) as socket:
+    with trades.websocket_connect(path) as socket:
         while "queue/trades" not in seen:
             message = socket.receive_json()
             seen |= {update["key"]: update["value"] for update in message["updates"]}

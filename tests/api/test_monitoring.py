@@ -1,4 +1,4 @@
-"""The dashboard and the alert rules ask for metrics that there are, by labels that these have.
+"""The dashboard and the alert rules use only metrics and labels that the service exposes.
 
 Neither Grafana nor promtool runs here. What is checked is what goes wrong silently: a query for a
 metric that is not exposed shows an empty panel, and an alert on it never fires.

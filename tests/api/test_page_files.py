@@ -1,4 +1,4 @@
-"""The page's files: served as they are, compressed, revalidated, and from this host only."""
+"""Files of the page and of `/docs`: served as they are, compressed, and from this host only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from api import page_files
 from api.page_files import INDEX, PAGE_FOLDER, PLOT_LIBRARY, page_paths, page_routes
-from tests.api.serving import serving
+from tests.api.serving import Client, assert_problem, serving
 
 PLAIN = {"accept-encoding": "identity"}
 PACKED = {"accept-encoding": "gzip, deflate, br"}
@@ -21,29 +21,29 @@ OWN_FILES = sorted(path.name for path in PAGE_FOLDER.iterdir())
 
 
 @pytest.fixture
-def client() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=page_routes())) as client:
-        yield client
+def page() -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=page_routes())) as page:
+        yield page
 
 
-def test_the_root_is_the_page(client: TestClient) -> None:
-    answer = client.get("/")
+def test_the_root_is_the_page(page: TestClient) -> None:
+    answer = page.get("/")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.text == (PAGE_FOLDER / INDEX).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", OWN_FILES)
-def test_every_file_in_the_folder_is_served_as_it_is(client: TestClient, name: str) -> None:
+def test_every_file_in_the_folder_is_served_as_it_is(page: TestClient, name: str) -> None:
     expected = (PAGE_FOLDER / name).read_bytes()
     for headers in (PLAIN, PACKED):
-        answer = client.get(f"/page/{name}", headers=headers)
+        answer = page.get(f"/page/{name}", headers=headers)
         assert answer.status_code == 200
         assert answer.content == expected
 
 
-def test_the_plot_library_comes_from_the_installed_package(client: TestClient) -> None:
-    answer = client.get(f"/page/{PLOT_LIBRARY}")
+def test_the_plot_library_comes_from_the_installed_package(page: TestClient) -> None:
+    answer = page.get(f"/page/{PLOT_LIBRARY}")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
     assert answer.headers["cache-control"] == "public, max-age=86400"
@@ -51,10 +51,10 @@ def test_the_plot_library_comes_from_the_installed_package(client: TestClient) -
 
 
 def test_a_file_is_compressed_if_the_client_accepts_that() -> None:
-    with TestClient(Starlette(routes=page_routes())) as client:
-        with client.stream("GET", f"/page/{PLOT_LIBRARY}", headers=PACKED) as answer:
+    with TestClient(Starlette(routes=page_routes())) as page:
+        with page.stream("GET", f"/page/{PLOT_LIBRARY}", headers=PACKED) as answer:
             packed = b"".join(answer.iter_raw())
-        plain = client.get(f"/page/{PLOT_LIBRARY}", headers=PLAIN)
+        plain = page.get(f"/page/{PLOT_LIBRARY}", headers=PLAIN)
     assert answer.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
     assert answer.headers["vary"] == plain.headers["vary"] == "accept-encoding"
@@ -63,30 +63,32 @@ def test_a_file_is_compressed_if_the_client_accepts_that() -> None:
 
 
 @pytest.mark.parametrize("header", ["gzip;q=0", "gzip; q=0.000", "br, deflate"])
-def test_who_refuses_gzip_gets_the_file_plain(client: TestClient, header: str) -> None:
-    answer = client.get("/page/page.css", headers={"accept-encoding": header})
+def test_a_client_that_refuses_gzip_gets_the_file_uncompressed(
+    page: TestClient, header: str
+) -> None:
+    answer = page.get("/page/page.css", headers={"accept-encoding": header})
     assert "content-encoding" not in answer.headers
 
 
-def test_who_has_the_file_already_is_told_so(client: TestClient) -> None:
-    first = client.get("/page/page.css")
+def test_a_client_that_has_the_file_gets_a_304(page: TestClient) -> None:
+    first = page.get("/page/page.css")
     tags = ("{}", "W/{}", '"other", {}', "*")
     for tag in (form.format(first.headers["etag"]) for form in tags):
-        again = client.get("/page/page.css", headers={"if-none-match": tag})
+        again = page.get("/page/page.css", headers={"if-none-match": tag})
         assert (again.status_code, again.content) == (304, b"")
         assert again.headers["etag"] == first.headers["etag"]
-    changed = client.get("/page/page.css", headers={"if-none-match": '"other"'})
+    changed = page.get("/page/page.css", headers={"if-none-match": '"other"'})
     assert changed.status_code == 200
 
 
-def test_the_pages_own_files_are_asked_for_again_each_time(client: TestClient) -> None:
-    assert client.get("/").headers["cache-control"] == "no-cache"
-    assert client.get("/page/page.js").headers["cache-control"] == "no-cache"
+def test_the_pages_own_files_are_asked_for_again_each_time(page: TestClient) -> None:
+    assert page.get("/").headers["cache-control"] == "no-cache"
+    assert page.get("/page/page.js").headers["cache-control"] == "no-cache"
 
 
 @pytest.mark.parametrize("path", ["/", "/page/page.js", "/page/nothing.js"])
-def test_nothing_from_another_host_may_run_in_the_page(client: TestClient, path: str) -> None:
-    headers = client.get(path).headers
+def test_nothing_from_another_host_may_run_in_the_page(page: TestClient, path: str) -> None:
+    headers = page.get(path).headers
     policy = dict(
         part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
     )
@@ -110,14 +112,14 @@ def test_the_files_name_no_other_host_and_have_nothing_inline() -> None:
 @pytest.mark.parametrize(
     "name", ["nothing.js", "..%2Fpage_files.py", "%2e%2e%2fpage_files.py", "page.css%00", "%2Fetc"]
 )
-def test_no_other_file_can_be_asked_for(client: TestClient, name: str) -> None:
-    answer = client.get(f"/page/{name}")
+def test_no_other_file_can_be_asked_for(page: TestClient, name: str) -> None:
+    answer = page.get(f"/page/{name}")
     assert answer.status_code == 404
     assert "page_files" not in answer.text
 
 
-def test_a_file_that_is_not_there_is_a_problem(client: TestClient) -> None:
-    answer = client.get("/page/nothing.js")
+def test_a_file_that_is_not_there_is_a_problem(page: TestClient) -> None:
+    answer = page.get("/page/nothing.js")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == 404
     assert "nothing" not in answer.text
@@ -128,26 +130,26 @@ def test_without_plotly_the_page_is_there_and_says_what_is_missing(
 ) -> None:
     monkeypatch.setattr(page_files, "plotly_folder", lambda: None)
     assert PLOT_LIBRARY not in page_paths()
-    with TestClient(Starlette(routes=page_routes())) as client:
-        assert client.get("/").status_code == 200
-        missing = client.get(f"/page/{PLOT_LIBRARY}")
+    with TestClient(Starlette(routes=page_routes())) as page:
+        assert page.get("/").status_code == 200
+        missing = page.get(f"/page/{PLOT_LIBRARY}")
     assert missing.status_code == 404
     assert "plotly" in missing.json()["detail"]
 
 
-def test_a_file_is_read_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert client.get("/page/page.css").status_code == 200
+def test_a_file_is_read_once(page: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert page.get("/page/page.css").status_code == 200
 
     def refuse(path: Path) -> bytes:
         raise AssertionError(path)
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert client.get("/page/page.css").status_code == 200
+    assert page.get("/page/page.css").status_code == 200
 
 
-def test_head_is_answered_and_nothing_else_may_be_done(client: TestClient) -> None:
-    assert client.head("/").status_code == 200
-    assert client.post("/").status_code == 405
+def test_head_is_answered_and_nothing_else_may_be_done(page: TestClient) -> None:
+    assert page.head("/").status_code == 200
+    assert page.post("/").status_code == 405
 
 
 def test_the_kept_history_is_found_before_the_files_of_the_page() -> None:
@@ -156,3 +158,18 @@ def test_the_kept_history_is_found_before_the_files_of_the_page() -> None:
     assert answer.status_code == 200
     assert "service" in answer.json()
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_every_file_that_the_docs_name_is_here(client: Client) -> None:
+    docs = client.get("/docs")
+    assert docs.status_code == 200
+    named = re.findall(r'(?:src|href)="([^"]+)"', docs.text)
+    assert len(named) >= 3
+    for path in [*named, "openapi.json"]:
+        assert "//" not in path
+        assert client.get("/" + path).status_code == 200, path
+
+
+def test_docs_have_no_other_file(client: Client) -> None:
+    assert_problem(client.get("/docs/__init__.py"), 404)
+    assert_problem(client.get("/docs/..%2fapplication.py"), 404)

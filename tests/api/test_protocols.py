@@ -1,4 +1,4 @@
-"""A client that stalls loses its connection; a client that is only slow gets everything."""
+"""A client that stalls loses its connection. A client that is only slow gets everything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from typing import Any
 
@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
 from api import protocols
-from api.http import Message, Receive, Scope, Send, read_body
+from api.http import read_body
 from api.protocols import (
     LATE,
     MALFORMED,
@@ -26,7 +26,9 @@ from api.protocols import (
     SocketProtocol,
     patient,
 )
+from api.push.asgi import Message, Receive, Scope, Send
 from api.push.small_buffers import shrink_buffers
+from tests.api.raw_client import HANDSHAKE
 from tests.api.started_server import port_of, started
 
 GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
@@ -86,7 +88,7 @@ async def test_headers_that_do_not_come_in_time_end_the_connection(sent: bytes) 
         assert await answer_to(server, sent) == LATE
 
 
-async def test_what_is_no_request_keeps_no_connection_after_an_answer() -> None:
+async def test_an_empty_line_after_an_answer_does_not_keep_the_connection() -> None:
     async with serving(SHORT) as server, connected(server) as (reader, writer):
         writer.write(GET + b"\r\n")
         await reader.readuntil(b"\r\n\r\n0")
@@ -143,7 +145,7 @@ async def test_a_body_that_is_ignored_may_take_as_long_as_another() -> None:
         POST + b"transfer-encoding: chunked\r\n\r\n0\r\ntrailer: ",
     ],
 )
-async def test_headers_and_the_like_have_a_length(beginning: bytes) -> None:
+async def test_headers_chunks_and_trailers_are_bounded_in_length(beginning: bytes) -> None:
     async with serving() as server, connected(server) as (reader, writer):
         writer.write(beginning)
         received = asyncio.create_task(reader.read())
@@ -153,7 +155,7 @@ async def test_headers_and_the_like_have_a_length(beginning: bytes) -> None:
         assert (await received) == TOO_LONG
 
 
-async def test_what_is_no_http_is_answered_with_a_problem() -> None:
+async def test_bytes_that_are_not_http_are_answered_with_a_problem() -> None:
     async with serving() as server:
         assert await answer_to(server, b"\x16\x03\x01\x02\x00\r\n\r\n") == MALFORMED
 
@@ -161,9 +163,7 @@ async def test_what_is_no_http_is_answered_with_a_problem() -> None:
 @pytest.mark.parametrize("header", [b"content-length: 5\r\n", b"transfer-encoding: chunked\r\n"])
 async def test_a_websocket_does_not_begin_with_a_body(header: bytes) -> None:
     async with serving() as server:
-        upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
-        key = b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        assert await answer_to(server, GET + header + upgrade + key) == MALFORMED
+        assert await answer_to(server, HANDSHAKE.replace(GET, GET + header)) == MALFORMED
 
 
 def slow_reader(server: uvicorn.Server) -> socket.socket:
@@ -176,7 +176,7 @@ def slow_reader(server: uvicorn.Server) -> socket.socket:
     return client
 
 
-async def test_an_answer_of_which_nothing_is_read_ends_the_connection(
+async def test_an_unread_answer_ends_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(protocols, "UNREAD_SECONDS", SHORT)
@@ -210,10 +210,6 @@ def read_slowly(client: socket.socket) -> int:
 
 # Websockets
 
-HANDSHAKE = (
-    b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
-    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-)
 MASK = bytes(4)
 PING = b"\x89\xfd" + MASK + b"x" * 125
 
@@ -227,54 +223,47 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
         await send(answer)
 
 
-def run_with_echo(scenario: Callable[[uvicorn.Server, int], Awaitable[None]]) -> None:
-    """Run a scenario with a server, and the port that it listens on."""
-
-    async def with_server() -> None:
-        options: dict[str, Any] = {"ws": SocketProtocol, "ws_max_size": MOST_MESSAGE_BYTES}
-        async with started(echo, timeout_graceful_shutdown=1, **options) as server:
-            await scenario(server, port_of(server))
-
-    asyncio.run(with_server())
+def echoing() -> AbstractAsyncContextManager[uvicorn.Server]:
+    """Serve `echo` on a free port, until the block ends."""
+    options: dict[str, Any] = {"ws": SocketProtocol, "ws_max_size": MOST_MESSAGE_BYTES}
+    return started(echo, timeout_graceful_shutdown=1, **options)
 
 
-def test_text_is_handed_on_as_it_came(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(_server: uvicorn.Server, port: int) -> None:
-        async with connect(f"ws://127.0.0.1:{port}", proxy=None) as client:
-            await client.send("é")
-            assert await client.recv() == repr("é".encode())
-            await client.send(b"\xff", text=True)
-            assert await client.recv() == repr(b"\xff")
+def websocket(server: uvicorn.Server) -> connect:
+    """Connect to a server by websocket."""
+    return connect(f"ws://127.0.0.1:{port_of(server)}", proxy=None)
 
-    run_with_echo(scenario)
+
+async def test_text_is_passed_on_as_it_came(caplog: pytest.LogCaptureFixture) -> None:
+    async with echoing() as server, websocket(server) as client:
+        await client.send("é")
+        assert await client.recv() == repr("é".encode())
+        await client.send(b"\xff", text=True)
+        assert await client.recv() == repr(b"\xff")
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-def test_a_long_message_ends_the_websocket() -> None:
-    async def scenario(_server: uvicorn.Server, port: int) -> None:
-        async with connect(f"ws://127.0.0.1:{port}", proxy=None) as client:
-            await client.send("x" * MOST_MESSAGE_BYTES)
-            assert await client.recv()
-            await client.send("x" * (MOST_MESSAGE_BYTES + 1))
-            with pytest.raises(ConnectionClosedError) as ended:
-                await client.recv()
-            assert ended.value.rcvd is not None
-            assert ended.value.rcvd.code == 1009
-
-    run_with_echo(scenario)
+async def test_a_long_message_ends_the_websocket() -> None:
+    async with echoing() as server, websocket(server) as client:
+        await client.send("x" * MOST_MESSAGE_BYTES)
+        assert await client.recv()
+        await client.send("x" * (MOST_MESSAGE_BYTES + 1))
+        with pytest.raises(ConnectionClosedError) as ended:
+            await client.recv()
+        assert ended.value.rcvd is not None
+        assert ended.value.rcvd.code == 1009
 
 
-def test_pings_whose_answers_are_not_read_end_the_websocket(
+async def test_pings_whose_answers_are_not_read_end_the_websocket(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(protocols, "MOST_UNREAD_BYTES", 10_000)
-
-    async def scenario(server: uvicorn.Server, port: int) -> None:
-        loop = asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
+    async with echoing() as server:
         with closing(socket.socket()) as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
             client.setblocking(False)
-            await loop.sock_connect(client, ("127.0.0.1", port))
+            await loop.sock_connect(client, ("127.0.0.1", port_of(server)))
             await loop.sock_sendall(client, HANDSHAKE)
             assert await loop.sock_recv(client, 12) == b"HTTP/1.1 101"
             with suppress(ConnectionError):
@@ -282,5 +271,3 @@ def test_pings_whose_answers_are_not_read_end_the_websocket(
                     await loop.sock_sendall(client, PING * 1_000)
         while server.server_state.connections:
             await asyncio.sleep(0.01)
-
-    run_with_echo(scenario)

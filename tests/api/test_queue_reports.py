@@ -1,4 +1,4 @@
-"""Reports of few keys are new; of many they are made in parts, beside others, and rarely."""
+"""Reports of few keys are always new; those of many keys are made in parts, and rarely."""
 
 from __future__ import annotations
 
@@ -53,82 +53,57 @@ def test_a_report_of_many_keys_is_the_same_as_one_made_at_once(
     assert in_parts["rates"] == {"arrival": 0.0, "keys": KEYS}
 
 
-def test_others_have_their_turn_while_a_report_is_made(queue: UpdateQueue) -> None:
-    async def count_turns() -> int:
-        making = asyncio.create_task(QueueReports(queue).get())
-        turns = 0
-        while not making.done():
-            queue.enqueue("K1", turns)  # and may use the queue
-            await asyncio.sleep(0)
-            turns += 1
-        await making
-        return turns
-
+async def test_other_tasks_run_while_a_report_is_made(queue: UpdateQueue) -> None:
     fill(queue)
-    assert asyncio.run(count_turns()) >= KEYS / queue_reports.ROWS_AT_ONCE
+    making = asyncio.create_task(QueueReports(queue).get())
+    turns = 0
+    while not making.done():
+        queue.enqueue("K1", turns)  # and may use the queue
+        await asyncio.sleep(0)
+        turns += 1
+    await making
+    assert turns >= KEYS / queue_reports.ROWS_AT_ONCE
 
 
-def test_without_waiting_the_last_report_is_returned(queue: UpdateQueue) -> None:
-    async def look() -> None:
-        reports = QueueReports(queue)
-        assert reports.latest() is None
-        first = await reports.get()
-        assert reports.latest() is first
-        reports.close()
-
+async def test_without_waiting_the_last_report_is_returned(queue: UpdateQueue) -> None:
     fill(queue)
-    asyncio.run(look())
+    reports = QueueReports(queue)
+    assert reports.latest() is None
+    first = await reports.get()
+    assert reports.latest() is first
+    reports.close()
 
 
-def test_the_next_report_is_due_after_ten_times_as_long_as_the_last_one_took(
+async def test_the_next_report_is_due_after_ten_times_as_long_as_the_last_one_took(
     queue: UpdateQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = ManualClock(100.0)
     monkeypatch.setattr("api.queue_reports.time.monotonic", now.now)
-
-    async def look() -> None:
-        reports = QueueReports(queue)
-        making = asyncio.create_task(reports.get())
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        now.advance(2.0)  # which the report takes
-        first = await making
-        now.advance(17.0)
-        assert await reports.get() is first
-        now.advance(1.0)
-        reports.latest()
-        assert reports._making is not None
-        second = await reports._making
-        assert second is not first
-        reports.close()
-
     fill(queue)
-    asyncio.run(look())
+    reports = QueueReports(queue)
+    making = asyncio.create_task(reports.get())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    now.advance(2.0)  # which the report takes
+    first = await making
+    now.advance(17.0)
+    assert await reports.get() is first
+    now.advance(1.0)
+    reports.latest()
+    assert reports._making is not None
+    second = await reports._making
+    assert second is not first
+    reports.close()
 
 
-def test_a_queue_that_is_closed_during_its_report_has_none(queue: UpdateQueue) -> None:
-    async def look() -> None:
-        reports = QueueReports(queue)
-        making = asyncio.create_task(reports.get())
-        await asyncio.sleep(0)
-        queue.close()
-        with pytest.raises(ClosedError):
-            await making
-
-    fill(queue)
-    asyncio.run(look())
-
-
-def test_waiting_for_the_report_of_a_deleted_queue_is_an_error(
-    queue: UpdateQueue,
+@pytest.mark.parametrize("closed", ["queue", "reports"])
+async def test_a_queue_that_is_deleted_during_its_report_is_an_error(
+    queue: UpdateQueue, closed: str
 ) -> None:
-    async def look() -> None:
-        reports = QueueReports(queue)
-        waiting = asyncio.create_task(reports.get())
-        await asyncio.sleep(0)
-        reports.close()
-        with pytest.raises(ClosedError):
-            await waiting
-
     fill(queue)
-    asyncio.run(look())
+    reports = QueueReports(queue)
+    making = asyncio.create_task(reports.get())
+    await asyncio.sleep(0)
+    (queue if closed == "queue" else reports).close()
+    with pytest.raises(ClosedError):
+        await making

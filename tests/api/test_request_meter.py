@@ -1,4 +1,4 @@
-"""Requests are counted exactly, and cheaply."""
+"""Requests are counted exactly, at little cost."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_methods_that_clients_invent_are_one() -> None:
     assert sum(meter.durations["/a"].buckets) == 100
 
 
-def test_what_has_no_duration_is_counted_only() -> None:
+def test_a_request_without_a_duration_is_only_counted() -> None:
     meter = RequestMeter()
     meter.count("/events", "GET", 200)
     meter.observe("/events", "GET", 200, 0.001)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from api.definitions import QueueDefinition, StreamDefinition
-from api.service import DefinitionDiffersError, Service, TooManyError
+from api.service import Service, TooManyError
 from api.settings import Settings
 from upstream import UnknownNameError
 
@@ -17,22 +17,6 @@ from upstream import UnknownNameError
 @pytest.fixture
 def service() -> Service:
     return Service(Settings(demo=False, max_streams=2, max_queues=2))
-
-
-def test_a_definition_is_carried_out_once(service: Service) -> None:
-    first, is_new = service.define_stream("trades", StreamDefinition())
-    again, is_new_again = service.define_stream("trades", StreamDefinition())
-    assert first is again
-    assert (is_new, is_new_again) == (True, False)
-    with pytest.raises(DefinitionDiffersError) as error:
-        service.define_stream("trades", StreamDefinition(retain=False))
-    assert error.value.differs == ["retain"]
-
-
-def test_a_queue_creates_a_stream_of_its_name_if_it_names_none(service: Service) -> None:
-    entry, _ = service.define_queue("trades", QueueDefinition())
-    assert entry.stream is service.stream("trades")
-    assert service.define_queue("trades", QueueDefinition(stream="trades"))[0] is entry
 
 
 def test_a_queue_that_cannot_be_made_leaves_nothing_behind(service: Service) -> None:
@@ -67,14 +51,14 @@ def test_a_stream_goes_with_its_queues(service: Service) -> None:
     assert service.storage.streams == service.storage.queues == ()
 
 
-def test_two_runs_of_the_service_can_be_told_apart() -> None:
+def test_two_runs_of_the_service_differ() -> None:
     assert Service(Settings()).run != Service(Settings()).run
 
 
-def test_who_waits_hears_of_the_end(service: Service) -> None:
+def test_waiting_requests_are_woken_by_the_shutdown(service: Service) -> None:
     woken: list[str] = []
     entry, _ = service.define_queue("trades", QueueDefinition())
-    entry.wake_on_update(lambda: woken.append("up"))
+    entry.idle.add(lambda: woken.append("up"))
     service.begin_shutdown()
     assert service.closing.is_set()
     assert woken

@@ -74,14 +74,14 @@ def test_a_key_too_long_to_be_read_is_cut() -> None:
     assert cut.endswith("k…")
 
 
-def test_the_memory_of_this_process_is_told() -> None:
+def test_the_memory_of_this_process_is_measured() -> None:
     before = resident_bytes()
     ballast = b"\1" * 50_000_000
     assert before > 5_000_000
     assert resident_bytes() - before > len(ballast) // 2
 
 
-def test_without_proc_the_peak_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_proc_the_peak_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     present = resident_bytes()
 
     def missing(path: Path, encoding: str) -> str:

@@ -1,4 +1,4 @@
-"""Settings come from the environment; what makes no sense there is told without repeating it."""
+"""Settings come from the environment; bad ones are reported without their values."""
 
 from __future__ import annotations
 
@@ -46,12 +46,14 @@ def test_a_variable_sets_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings.port, settings.demo) == (9_000, False)
 
 
-def test_what_is_given_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_given_settings_take_precedence_over_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("UPSTREAM_PORT", "9000")
     assert load_settings({"port": 0}).port == 0
 
 
-def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UPSTREAM_PORT", "")
     assert load_settings().port == 8_000
 
@@ -77,7 +79,7 @@ def test_proxies_are_addresses_and_networks(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("text", ["proxy.example", "10.0.0.0/33", "*"])
-def test_what_is_no_address_of_a_proxy_is_refused(
+def test_an_invalid_address_of_a_proxy_is_refused(
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     (fault,) = faults_with(monkeypatch, UPSTREAM_TRUSTED_PROXIES=text)

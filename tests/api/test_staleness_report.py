@@ -1,4 +1,4 @@
-"""The staleness report adds up, by the measures of the library."""
+"""The staleness report agrees with the measures of the library."""
 
 from __future__ import annotations
 

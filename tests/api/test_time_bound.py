@@ -1,4 +1,4 @@
-"""Times that are too far ahead are found, and streams with times of their own have no bound."""
+"""Times too far ahead are rejected, except in streams with a time scale of their own."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_updates_without_times_have_the_clocks() -> None:
     assert bound.rows_ahead([1e3 * NOW]) == [0]
 
 
-def test_a_bound_may_be_given_or_be_none() -> None:
+def test_a_stream_may_have_another_bound_or_none() -> None:
     assert bound_of(2.0).rows_ahead([NOW + 2, NOW + 3]) == [1]
     assert bound_of(0.0).rows_ahead([NOW + 1]) == [0]
     never = bound_of(None)

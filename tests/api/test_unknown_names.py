@@ -1,4 +1,4 @@
-"""A name that is not known is told if it looks like one, with what may have been meant."""
+"""The message about an unknown name has a similar name, and repeats no other text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tests.api.serving import Client, assert_problem
 
 
 @pytest.mark.parametrize("name", ["7", "", "a b", "a" * 33, "s3cr3t", "é", "a\n", "<b>"])
-def test_what_does_not_look_like_a_name_is_not_repeated(name: str) -> None:
+def test_text_that_does_not_look_like_a_name_is_not_repeated(name: str) -> None:
     told = unknown_name("member", name, ["key", "value"])
     assert told == "unknown member; known are key and value"
 
 
-def test_what_may_have_been_meant_is_named_and_else_all_that_is_known() -> None:
+def test_the_message_has_a_similar_name_or_all_known_ones() -> None:
     assert unknown_name("member", "valeu", ["key", "value"]).endswith("did you mean 'value'?")
     assert unknown_name("member", "colour", ["key", "value"]).endswith("known are key and value")
     assert unknown_name("parameter", "colour", ["limit"]).endswith("known is limit")
@@ -41,19 +41,17 @@ def test_an_unknown_member_of_a_definition_is_named(
     assert problem["detail"].startswith(told)
 
 
-def test_an_unknown_member_of_an_update_is_named_row_by_row(client: Client) -> None:
-    client.put("/v1/queues/trades")
+def test_an_unknown_member_of_an_update_is_named_row_by_row(trades: Client) -> None:
     updates = [{"key": "IBM", "value": 1}, {"key": "IBM", "valeu": 1}]
-    (rejection,) = client.put_updates("trades", *updates)["rejections"]
+    (rejection,) = trades.put_updates("trades", *updates)["rejections"]
     expected = "unknown member 'valeu'; did you mean 'value'?"
     assert rejection == {"index": 1, "reason": expected}
-    problem = assert_problem(client.post("/v1/streams/trades/updates", json=updates[1]), 422)
+    problem = assert_problem(trades.post("/v1/streams/trades/updates", json=updates[1]), 422)
     assert problem["detail"] == expected
 
 
-def test_an_unknown_member_of_a_delivery_and_an_unknown_parameter_are_named(client: Client) -> None:
-    client.put("/v1/queues/trades")
-    problem = assert_problem(client.post("/v1/queues/trades/delivered", json={"lease": []}), 422)
+def test_an_unknown_member_of_a_delivery_and_an_unknown_parameter_are_named(trades: Client) -> None:
+    problem = assert_problem(trades.post("/v1/queues/trades/delivered", json={"lease": []}), 422)
     assert "unknown member 'lease'; did you mean 'leases'?" in problem["detail"]
-    problem = assert_problem(client.post("/v1/queues/trades/dequeue?limt=1"), 422)
+    problem = assert_problem(trades.post("/v1/queues/trades/dequeue?limt=1"), 422)
     assert problem["detail"] == "unknown parameter 'limt'; did you mean 'limit'?"

@@ -1,4 +1,4 @@
-"""Callbacks are called once, the next time."""
+"""Each callback is called once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_each_is_called_once_in_the_order_in_which_they_came() -> None:
     assert woken == ["second", "first"]
 
 
-def test_who_is_woken_may_wait_again_for_the_time_after() -> None:
+def test_a_callback_may_add_itself_again_while_it_is_called() -> None:
     calls: list[int] = []
     wakes = WakeList()
 
@@ -39,7 +39,7 @@ def test_who_is_woken_may_wait_again_for_the_time_after() -> None:
     assert calls == [0, 1]
 
 
-def test_who_gave_up_is_not_called() -> None:
+def test_a_removed_callback_is_not_called() -> None:
     wakes = WakeList()
 
     def never() -> None:

@@ -1,4 +1,4 @@
-"""Windows as consumers of the service see them: each one update, its result."""
+"""Clients of the service get each window as one update with its result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def feed(windows: WindowResults, *values: object, key: str = "IBM") -> None:
 
 def served(windows: WindowResults) -> list[object]:
     values = []
-    for update in windows.dequeue_many(10):
+    while (update := windows.dequeue()) is not None:
         assert isinstance(update.value, bytes)
         values.append(json.loads(update.value)["result"])
         windows.deliver(update)
@@ -64,11 +64,14 @@ def test_a_member_of_the_value_can_be_aggregated() -> None:
     assert served(windows) == [3]
 
 
-def test_what_is_no_number_is_left_out_and_counted() -> None:
+def test_values_that_are_not_numbers_are_left_out_and_counted() -> None:
     windows = results()
     feed(windows, b"1", b'"poison"', b"true", b"null", b"5")
     assert served(windows) == [None]
     assert windows.left_out == 2
+    for time, value in ((5, b"3"), (6, b"4")):
+        windows.queue.enqueue("IBM", value, time=time)
+    assert served(windows) == [5 + 3]
     windows = results("count")
     feed(windows, b"1", b'"any"', b"5")
     assert served(windows) == [2]
@@ -115,7 +118,7 @@ def test_many_tuples_are_aggregated_some_at_a_time(monkeypatch: pytest.MonkeyPat
     assert json.loads(update.value)["result"] == 10
 
 
-def test_what_waits_of_a_key_is_its_newest_tuple() -> None:
+def test_a_waiting_key_is_read_as_its_newest_tuple() -> None:
     windows = results()
     feed(windows, b"1", b"2", b"3")
     newest = windows.read("IBM")

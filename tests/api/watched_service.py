@@ -1,4 +1,4 @@
-"""A service of which there is everything to see: queues of every kind, amid their work."""
+"""A service with queues of every kind that have work in progress."""
 
 from __future__ import annotations
 

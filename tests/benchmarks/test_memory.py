@@ -6,7 +6,7 @@ import pytest
 
 from api.service_state import resident_bytes
 from tests.api.push.setting import define, make_service
-from tests.api.test_churn import KINDS, by_dequeue, by_push, come_and_go
+from tests.api.test_released import KINDS, by_dequeue, by_push, come_and_go
 from tests.benchmarks.measure import Table
 
 pytestmark = pytest.mark.benchmark

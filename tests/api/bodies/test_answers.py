@@ -1,4 +1,4 @@
-"""Updates in every content type that an answer can have."""
+"""Updates in every content type of answers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_without_updates_there_is_an_answer() -> None:
     assert pa.ipc.open_stream(write_updates([], ARROW)[1]).read_all().num_rows == 0
 
 
-def test_what_is_not_accepted_is_not_written() -> None:
+def test_a_content_type_that_is_not_accepted_is_an_error() -> None:
     with pytest.raises(NotAcceptableError):
         write_updates(UPDATES, "text/html")
     with pytest.raises(NotAcceptableError):

@@ -6,27 +6,13 @@ import time
 from collections.abc import Sequence
 from typing import cast
 
-import msgspec
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from api.bodies.batch import Batch, Rejection, filled
-from upstream import Stream
 
 
-def test_the_columns_are_what_a_stream_takes() -> None:
-    stream = Stream()
-    batch = Batch(keys=["a", "b"], values=[b"1", b"2"], times=[1.0, 2.0], rows=2)
-    assert stream.enqueue_many(*batch.columns()).rejected == 0
-    assert [tuple(update) for update in stream.snapshot()] == [("a", b"1", 1.0), ("b", b"2", 2.0)]
-
-
-def test_a_rejection_is_an_object_in_answers() -> None:
-    assert msgspec.json.encode(Rejection(3, "why")) == b'{"index":3,"reason":"why"}'
-
-
-def test_rows_that_are_taken_out_are_told_of_by_their_place_in_the_body() -> None:
+def test_removed_rows_are_rejected_by_their_place_in_the_body() -> None:
     bad = [Rejection(1, "bad")]
     batch = Batch(
         keys=["a", "c", "d"],
@@ -42,7 +28,7 @@ def test_rows_that_are_taken_out_are_told_of_by_their_place_in_the_body() -> Non
     assert (without.rows, without.indices) == (4, [0, 3])
 
 
-def test_many_rows_are_taken_out_in_no_more_than_a_look_at_each() -> None:
+def test_many_rows_are_removed_in_linear_time() -> None:
     keys = list(range(200_000))
     batch = Batch(keys=keys, values=keys, times=None, rows=len(keys))
     started = time.perf_counter()
@@ -52,7 +38,7 @@ def test_many_rows_are_taken_out_in_no_more_than_a_look_at_each() -> None:
     assert len(without.rejections) == len(keys) // 2
 
 
-def test_rows_are_taken_out_of_columns_of_arrow() -> None:
+def test_rows_are_removed_from_columns_of_arrow() -> None:
     keys = pa.array(["a", "b", "a"]).dictionary_encode()
     times = cast(Sequence[float], np.array([1.0, 2.0, 3.0]))
     batch = Batch(keys=keys, values=pa.array([1, 2, 3]), times=times, rows=3)
@@ -61,13 +47,6 @@ def test_rows_are_taken_out_of_columns_of_arrow() -> None:
     assert columns == [["b", "a"], [2, 3], [2.0, 3.0]]
     assert without.rejections == [Rejection(0, "long")]
     assert batch.listed_values() == [1, 2, 3]
-
-
-def test_a_batch_is_a_value() -> None:
-    batch = Batch(keys=[], values=[], times=None, rows=0)
-    assert batch == Batch(keys=[], values=[], times=None, rows=0, rejections=(), indices=None)
-    with pytest.raises(AttributeError):
-        batch.rows = 1  # type: ignore[misc]
 
 
 def now() -> float:

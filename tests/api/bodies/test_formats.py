@@ -67,7 +67,9 @@ def test_another_content_type_is_not_supported(content_type: str) -> None:
         ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", JSON),
     ],
 )
-def test_an_answer_is_what_is_accepted_most(accept: str | None, content_type: str) -> None:
+def test_the_answer_has_the_content_type_of_the_highest_quality(
+    accept: str | None, content_type: str
+) -> None:
     assert choose_answer(accept).content_type == content_type
 
 
@@ -78,7 +80,7 @@ def test_an_answer_by_another_name_is_of_the_same_format() -> None:
 @pytest.mark.parametrize(
     "accept", ["text/html", "image/*", f"{JSON};q=0", "*/*;q=0", f"{JSON};q=nan", f"{NDJSON};q=-1"]
 )
-def test_if_nothing_of_ours_is_accepted_there_is_no_answer(accept: str) -> None:
+def test_an_accept_header_without_a_known_type_is_an_error(accept: str) -> None:
     with pytest.raises(NotAcceptableError) as raised:
         choose_answer(accept)
     assert raised.value.available == (JSON, NDJSON, MESSAGEPACK, ARROW)

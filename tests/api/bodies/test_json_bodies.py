@@ -1,4 +1,4 @@
-"""Bodies of JSON: shapes, what is wrong with a row, and what with the whole."""
+"""Bodies of JSON: their shapes, faults of a row, and faults of the whole body."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from api.bodies import reasons
 from api.bodies.batch import Batch
 from api.bodies.errors import MalformedBodyError, TooManyRowsError
-from api.bodies.json_bodies import JsonBodies, NdjsonBodies
+from api.bodies.json_bodies import JsonBodies
 from api.bodies.reasons import Limits
 from upstream import Key
 
@@ -17,7 +17,6 @@ from .examples import NOW, documents, encode_json, json_like, keys, nested, time
 
 LIMITS = Limits()
 BODIES = JsonBodies(LIMITS, lambda: NOW)
-LINES = NdjsonBodies(LIMITS, lambda: NOW)
 
 
 def read(body: bytes) -> Batch:
@@ -33,6 +32,8 @@ def rejections(body: bytes) -> dict[int, str]:
     [
         (b'{"key":"a","value":1}', (["a"], [b"1"], None)),
         (b' \r\n\t{"key":"a","value":1} ', (["a"], [b"1"], None)),
+        (b'{"time":3,"value":1.10,"key":"a"}', (["a"], [b"1.10"], [3.0])),
+        (b'{"key":"a","value":1,"time":null}', (["a"], [b"1"], None)),
         (b"[]", ([], [], [])),
         (b" [ ] ", ([], [], [])),
         (b'[{"key":"a","value":1}]', (["a"], [b"1"], None)),
@@ -53,7 +54,7 @@ def test_a_body_is_an_update_or_an_array_of_objects_and_rows(
     assert batch.indices is None
 
 
-def test_one_update_is_told_from_an_array_with_one() -> None:
+def test_a_single_update_differs_from_an_array_with_one() -> None:
     assert read(b'{"key":"a","value":1}').is_single
     assert read(b'{"key":"a"}').is_single
     assert not read(b'[{"key":"a","value":1}]').is_single
@@ -66,23 +67,45 @@ def test_a_row_alone_is_an_array_of_bad_updates() -> None:
 BAD_UPDATES = [
     (b"null", reasons.NOT_AN_UPDATE),
     (b'"a"', reasons.NOT_AN_UPDATE),
+    (b"3", reasons.NOT_AN_UPDATE),
     (b"{}", reasons.MISSING_MEMBER),
+    (b'{"value":1}', reasons.MISSING_MEMBER),
+    (b'{"key":"a"}', reasons.MISSING_MEMBER),
     (
         b'{"key":"a","value":1,"extra":1}',
         "unknown member 'extra'; known are key, value and time",
     ),
-    (b'["a",1]', reasons.ROW_LENGTH),
-    (b'{"key":1.5,"value":1}', reasons.bad_key(LIMITS)),
-    (b'{"key":false,"value":1}', reasons.bad_key(LIMITS)),
+    (
+        b'{"key":"a","value":1,"` - at `$.key`":2}',
+        "unknown member; known are key, value and time",
+    ),
+    *((row, reasons.ROW_LENGTH) for row in (b"[]", b'["a",1]', b'["a",1,2,3]')),
+    *(
+        (b'{"key":%b,"value":1}' % key, reasons.bad_key(LIMITS))
+        for key in (
+            b"null",
+            b"1.5",
+            b"1.0",
+            b"true",
+            b"{}",
+            b"[]",
+            b"[[1]]",
+            b"9223372036854775808",
+        )
+    ),
+    (b'{"key":["%b"],"value":1}' % (b"x" * 1025), reasons.bad_key(LIMITS)),
     (b'[null,1,"v"]', reasons.bad_key(LIMITS)),
     (b'["%b",1,"v"]' % (b"x" * 1025), reasons.bad_key(LIMITS)),
     (b'["a\\u0000",1,"v"]', f"key: {reasons.NUL}"),
+    (b'{"key":["a","\\u0000"],"value":1}', f"key: {reasons.NUL}"),
     (b'["\xff",1,"v"]', reasons.NOT_UTF8),
     (b'["\\udc00",1,"v"]', reasons.SYNTAX),
     (b'["a","b","v"]', reasons.TIME),
+    *((b'{"key":"a","value":1,"time":%b}' % time, reasons.TIME) for time in (b'"3"', b"true")),
     (b'["a",1e999,"v"]', reasons.TIME),
     (b'["a",%b,"v"]' % (b"9" * 400), reasons.TIME),
     (b'["a",1,1e999]', reasons.NUMBER_RANGE),
+    (b'{"key":"a","value":1e999}', reasons.NUMBER_RANGE),
     (b'["a",1,"\\u0000"]', f"value: {reasons.NUL}"),
     (b'["a",1,"\xff"]', reasons.NOT_UTF8),
     (b'["a",1,"\\ud800"]', reasons.SYNTAX),
@@ -144,7 +167,7 @@ def test_one_update_with_half_a_surrogate_pair_is_rejected() -> None:
         (b'["a\0b"]', 3),
     ],
 )
-def test_what_is_no_json_is_malformed(body: bytes, position: int) -> None:
+def test_a_body_that_is_not_json_is_malformed(body: bytes, position: int) -> None:
     with pytest.raises(MalformedBodyError) as raised:
         read(body)
     assert raised.value.position in (position, len(body))
@@ -170,9 +193,9 @@ def test_rows_are_counted_and_not_commas(element: bytes) -> None:
 
 
 @given(st.lists(st.tuples(keys, times, documents)))
-def test_what_was_written_is_read(updates: list[tuple[Key, float, object]]) -> None:
+def test_updates_are_read_as_they_were_written(updates: list[tuple[Key, float, object]]) -> None:
     lines = b"".join(encode_json(update) + b"\n" for update in updates)
-    for batch in (read(encode_json(updates)), LINES.read(lines)):
+    for batch in (read(encode_json(updates)), BODIES.read_lines(lines)):
         assert not batch.rejections
         assert batch.keys == [key for key, _, _ in updates]
         assert batch.times == [time for _, time, _ in updates]
@@ -211,7 +234,7 @@ ROW = b'["b",2,3]'
     ],
 )
 def test_each_line_that_is_not_blank_is_an_update(body: bytes, columns: tuple[object, ...]) -> None:
-    batch = LINES.read(body)
+    batch = BODIES.read_lines(body)
     assert batch.columns() == columns
     assert batch.rows == len(batch.keys)
     assert not batch.is_single
@@ -238,17 +261,17 @@ def test_each_line_that_is_not_blank_is_an_update(body: bytes, columns: tuple[ob
 def test_a_bad_line_is_rejected_by_its_place_among_those_not_blank(
     bad: bytes, reason: str, good: bytes
 ) -> None:
-    batch = LINES.read(b"\n\n".join([good, bad, good]))
+    batch = BODIES.read_lines(b"\n\n".join([good, bad, good]))
     assert (len(batch.keys), batch.rows, batch.indices) == (2, 3, [0, 2])
     assert [(rejection.index, rejection.reason) for rejection in batch.rejections] == [(1, reason)]
 
 
 def test_an_update_over_several_lines_is_several_bad_ones() -> None:
-    assert len(LINES.read(b'{"key":"a",\n"value":1}').rejections) == 2
+    assert len(BODIES.read_lines(b'{"key":"a",\n"value":1}').rejections) == 2
 
 
 def test_too_many_lines_are_an_error() -> None:
-    bodies = NdjsonBodies(Limits(rows=3), lambda: NOW)
-    assert bodies.read(b"\n".join([OBJECT] * 3) + b"\n").rows == 3
+    bodies = JsonBodies(Limits(rows=3), lambda: NOW)
+    assert bodies.read_lines(b"\n".join([OBJECT] * 3) + b"\n").rows == 3
     with pytest.raises(TooManyRowsError):
-        bodies.read(b"\n".join([OBJECT] * 4))
+        bodies.read_lines(b"\n".join([OBJECT] * 4))

@@ -44,7 +44,7 @@ def test_text_that_no_decoder_can_read_has_a_depth() -> None:
     assert depth_of(b"") == 0
 
 
-@given(st.lists(documents | tricky, min_size=1), st.sampled_from(["", " ", "\n "]))
+@given(st.lists(documents | tricky, min_size=1, max_size=5), st.sampled_from(["", " ", "\n "]))
 def test_the_elements_are_those_of_the_decoded_array(values: list[object], space: str) -> None:
     text = space + json.dumps(values, separators=("," + space, ":")) + space
     elements = Elements(text.encode())
@@ -56,7 +56,7 @@ def test_an_empty_array_has_one_empty_element() -> None:
     assert list(Elements(b" [ ] ").texts()) == [b" "]
 
 
-def test_elements_of_any_depth_are_told_apart() -> None:
+def test_elements_of_any_depth_are_separated() -> None:
     deep = nested(5_000)
     assert list(Elements(b"[%b,1,%b]" % (deep, deep)).texts()) == [deep, b"1", deep]
 
@@ -64,7 +64,7 @@ def test_elements_of_any_depth_are_told_apart() -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"1", b"[", b"]", b"][", b"[[]", b"[]]", b'["]', b"[]1", b"1[]", b"[][", b"{}"]
 )
-def test_what_does_not_match_is_an_error(text: bytes) -> None:
+def test_brackets_that_do_not_match_are_an_error(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"^$"):
         Elements(text)
 

@@ -1,4 +1,4 @@
-"""Values in JSON are stored as the text that came, if every format can say them."""
+"""JSON values are stored as the text that came, if every format can represent them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_bad_value_is_refused_with_a_reason(text: bytes) -> None:
     assert VALUES.read_all([raw(b"1"), raw(text)]) is None
 
 
-def test_what_looks_like_nul_is_looked_at_alone() -> None:
+def test_a_value_that_seems_to_contain_nul_is_read_alone() -> None:
     text = b'"\\\\u0000"'
     assert VALUES.read(raw(text)) == text
     assert VALUES.read_all([raw(text)]) is None
@@ -103,7 +103,7 @@ def test_a_text_does_not_keep_its_body_alive() -> None:
 
 
 @given(st.lists(documents))
-def test_all_at_once_gives_what_one_by_one_gives(values: list[object]) -> None:
+def test_values_read_together_are_the_same_as_one_by_one(values: list[object]) -> None:
     raws = [raw(encode_json(value)) for value in values]
     reader = JsonValues(Limits())
     assert reader.read_all(raws) == [reader.read(value) for value in raws]
@@ -112,7 +112,7 @@ def test_all_at_once_gives_what_one_by_one_gives(values: list[object]) -> None:
 @given(json_like)
 @example(b'{"d":[0.10,"x"],"e":null}')
 @example(b'"\x7f"')
-def test_text_that_is_plain_and_correct_can_be_decoded_and_packed(text: bytes) -> None:
+def test_plain_text_of_correct_syntax_can_be_decoded_and_packed(text: bytes) -> None:
     try:
         value = raw(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -127,5 +127,5 @@ def test_common_values_are_plain(text: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", [b"1e5", b"1E5", b"9" * 19, b'"\\n"', b'"\xc3\xa9"', b'"1e"'])
-def test_what_may_be_bad_is_not_plain(text: bytes) -> None:
+def test_text_that_may_be_bad_is_not_plain(text: bytes) -> None:
     assert not is_plain(text)

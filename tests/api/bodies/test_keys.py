@@ -1,4 +1,4 @@
-"""What is a key, in bodies and in paths."""
+"""Keys in bodies and in paths."""
 
 from __future__ import annotations
 

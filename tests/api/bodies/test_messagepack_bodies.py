@@ -97,7 +97,7 @@ def test_one_bad_update_is_rejected() -> None:
         b"\x92\x93\xa1a\x01\x02" + b"\x91" * 100_000,
     ],
 )
-def test_what_is_no_array_or_map_is_malformed(body: bytes) -> None:
+def test_a_body_that_is_not_an_array_or_map_is_malformed(body: bytes) -> None:
     with pytest.raises(MalformedBodyError):
         BODIES.read(body)
 
@@ -116,7 +116,7 @@ def test_a_body_that_lies_about_its_rows_takes_no_memory() -> None:
 
 
 @given(st.lists(st.tuples(keys, times, documents)))
-def test_what_was_written_is_read(updates: list[tuple[Key, float, object]]) -> None:
+def test_updates_are_read_as_they_were_written(updates: list[tuple[Key, float, object]]) -> None:
     batch = BODIES.read(encode_messagepack(updates))
     assert not batch.rejections
     assert batch.keys == [key for key, _, _ in updates]
@@ -157,7 +157,7 @@ def raw(packed: bytes) -> msgspec.Raw:
 
 
 @given(st.lists(documents))
-def test_what_json_can_say_is_stored_as_it_came(values: list[object]) -> None:
+def test_values_that_json_can_represent_are_stored_as_they_came(values: list[object]) -> None:
     packed = list(map(encode_messagepack, values))
     reader = PackedValues(Limits())
     assert [reader.read(raw(value)) for value in packed] == packed
@@ -179,6 +179,6 @@ def test_many_values_may_be_longer_together_than_one_alone() -> None:
     assert VALUES.read_all([raw(value) for value in packed]) == packed
 
 
-def test_a_packed_value_is_told_from_json_by_its_type_only() -> None:
+def test_a_packed_value_differs_from_json_by_its_type_only() -> None:
     assert PackedValue(b"\x01") == b"\x01"
     assert not hasattr(PackedValue(b"\x01"), "__dict__")

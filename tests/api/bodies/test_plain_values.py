@@ -1,4 +1,4 @@
-"""What JSON can say of decoded values."""
+"""Which decoded values JSON can represent."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ UNSAYABLE = [
 
 
 @given(documents)
-def test_what_json_can_say_is_no_fault(value: object) -> None:
+def test_values_that_json_can_represent_have_no_fault(value: object) -> None:
     assert fault_of(value, Limits()) is None
     assert not has_nul(value)
 
 
 @pytest.mark.parametrize("value", UNSAYABLE)
 @pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [1, {"a": value}]])
-def test_what_json_cannot_say_is_a_fault_wherever_it_is(
+def test_a_part_that_json_cannot_represent_is_a_fault_wherever_it_is(
     value: object, wrap: Callable[[object], object]
 ) -> None:
     assert fault_of(wrap(value), LIMITS) == reasons.NOT_JSON
@@ -68,5 +68,5 @@ def test_scalars_of_good_kinds_are_good_at_a_glance(values: list[object]) -> Non
 
 
 @pytest.mark.parametrize("values", [[1.5, math.nan], [math.inf, -math.inf], [1e308, 1e308], [[]]])
-def test_what_may_be_bad_takes_a_closer_look(values: list[object]) -> None:
+def test_values_that_may_be_bad_are_not_good_at_a_glance(values: list[object]) -> None:
     assert not are_good(values)

@@ -1,4 +1,4 @@
-"""Whatever comes, what can be said of it is said, and what was accepted can be read ever after."""
+"""Any body is read or refused with a reason, and accepted updates can always be read again."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_another_content_type_is_not_read() -> None:
 
 
 @given(st.lists(st.tuples(keys, times | st.none(), documents)))
-def test_what_is_accepted_can_be_written_in_every_content_type(
+def test_accepted_updates_can_be_written_in_every_content_type(
     updates: list[tuple[object, float | None, object]],
 ) -> None:
     for content_type, body in (
@@ -104,7 +104,7 @@ def test_what_is_accepted_can_be_written_in_every_content_type(
 
 
 @given(json_like | st.binary(max_size=50), st.sampled_from(CONTENT_TYPES))
-def test_whatever_comes_is_read_or_refused(body: bytes, content_type: str) -> None:
+def test_any_body_is_read_or_refused(body: bytes, content_type: str) -> None:
     for data in (body, b"[%b]" % body, b'{"key":"a","value":%b}' % body, b'["a",1,%b]' % body):
         try:
             batch = READER.read(content_type, data)
@@ -157,7 +157,7 @@ SECRET = "s3cr3t"  # noqa: S105 - not one, but easily told from any message
     ],
     ids=range(6),
 )
-def test_no_reason_repeats_what_came(body: object) -> None:
+def test_no_reason_repeats_the_input(body: object) -> None:
     for content_type, data in (
         (JSON, encode_json(body)),
         (NDJSON, encode_json(body)),

@@ -1,4 +1,4 @@
-"""Stored values, whatever they came as, can be had as JSON and as Python objects."""
+"""Stored values can be converted to JSON and to Python objects, whatever their form."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_deletion_is_null() -> None:
 
 
 @pytest.mark.parametrize("stored", [b"123456", PackedValue(b"123456")])
-def test_the_length_of_what_is_encoded_is_exact(stored: bytes) -> None:
+def test_the_length_of_an_encoded_value_is_exact(stored: bytes) -> None:
     assert stored_length(stored) == 6
 
 
@@ -60,7 +60,7 @@ def test_every_stored_value_comes_back(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", [2**64, object(), {"a": dt.timezone}, "\ud800"])
-def test_what_is_never_stored_is_refused(value: object) -> None:
+def test_an_object_that_is_never_stored_is_refused(value: object) -> None:
     with pytest.raises(ValueNotEncodableError):
         CODEC.encode(value)
 

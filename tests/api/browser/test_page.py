@@ -59,11 +59,6 @@ def wait_for_charts(page: Page) -> None:
     )
 
 
-def overflow(page: Page) -> int:
-    """Return by how many pixels the page is wider than the window."""
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
-
-
 def selected(page: Page) -> str:
     return page.locator("[role=tab][aria-selected=true] .tab-name").inner_text()
 
@@ -74,7 +69,7 @@ def selected(page: Page) -> str:
 class TestLooking:
     """Tests that look at one page and change nothing on it."""
 
-    def test_the_numbers_change_while_one_looks(self, watched: Page) -> None:
+    def test_the_numbers_change_without_a_reload(self, watched: Page) -> None:
         watched.wait_for_function(
             "() => !document.querySelector('#tiles-now').innerText.includes('\u2013')"
         )
@@ -193,7 +188,7 @@ def test_subscribers_are_shown_with_their_pace(page: Page) -> None:
     expect(row).to_have_count(0)
 
 
-def test_pausing_holds_the_picture_until_it_goes_on(page: Page) -> None:
+def test_a_paused_page_does_not_change_until_it_goes_on(page: Page) -> None:
     wait_for_charts(page)
     button = page.get_by_role("button", name="Pause")
     button.click()
@@ -210,23 +205,20 @@ def test_pausing_holds_the_picture_until_it_goes_on(page: Page) -> None:
 # How it can be used
 
 
-def test_on_a_phone_nothing_has_to_be_scrolled_sideways(browser: Browser, service: str) -> None:
+@pytest.mark.parametrize("address", ["service", "empty_service"])
+def test_on_a_phone_nothing_has_to_be_scrolled_sideways(
+    browser: Browser, address: str, request: pytest.FixtureRequest
+) -> None:
     visit = Visit(browser, viewport=PHONE, is_mobile=True, has_touch=True)
-    page = visit.open(service)
-    wait_for_charts(page)
-    assert page.evaluate("innerWidth") == PHONE["width"]
-    assert overflow(page) <= 0
-    visit.context.close()
-    assert visit.errors == []
-
-
-def test_on_a_phone_the_empty_page_fits_too(browser: Browser, empty_service: str) -> None:
-    visit = Visit(browser, viewport=PHONE, is_mobile=True, has_touch=True)
-    page = visit.open(empty_service)
+    page = visit.open(request.getfixturevalue(address))
+    if address == "service":
+        wait_for_charts(page)
     expect(page.locator("#memory-chart svg.main-svg").first).to_be_visible()
     assert page.evaluate("innerWidth") == PHONE["width"]
-    assert overflow(page) <= 0
+    # How many pixels the page is wider than the window.
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     visit.context.close()
+    assert visit.errors == []
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
@@ -261,7 +253,7 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
-def test_text_and_lines_stand_out_from_what_is_behind_them(
+def test_text_and_lines_stand_out_from_the_background(
     visit: Visit, service: str, system: Literal["light", "dark"]
 ) -> None:
     visit.page.emulate_media(color_scheme=system)
@@ -312,7 +304,7 @@ def test_arrow_keys_go_from_queue_to_queue(page: Page) -> None:
     assert page.locator("[role=tab][tabindex='0']").count() == 1
 
 
-def test_what_has_the_focus_can_be_seen(page: Page) -> None:
+def test_the_focused_element_can_be_seen(page: Page) -> None:
     seen: dict[str, str] = {}
     while "BODY" not in seen:  # from the last element the next one is the first again
         page.keyboard.press("Tab")
@@ -359,7 +351,7 @@ def test_nothing_moves_if_reduced_motion_is_wanted(visit: Visit, service: str) -
 # What goes wrong
 
 
-def test_names_from_outside_are_text_and_nothing_else(visit: Visit, service: str) -> None:
+def test_names_from_clients_are_shown_as_text_only(visit: Visit, service: str) -> None:
     page = visit.open(service)
     created = page.request.put(f"{service}/v1/queues/hostile")
     assert created.ok

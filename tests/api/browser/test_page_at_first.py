@@ -23,7 +23,7 @@ def port_of(service: str) -> int:
     return port
 
 
-def test_charts_begin_with_what_was_before_the_page_was_opened(visit: Visit, service: str) -> None:
+def test_charts_begin_before_the_page_was_opened(visit: Visit, service: str) -> None:
     with connected(port_of(service)) as client:
         while len(strict_json(client.get("/page/history.json").body).get("service", [])) < 2:
             pass  # until it has been up for some seconds

@@ -1,4 +1,4 @@
-"""A visit to the page in Chromium, which notes what the page did that it should not do."""
+"""A visit to the page in Chromium, which records the mistakes of the page."""
 
 from __future__ import annotations
 

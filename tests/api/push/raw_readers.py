@@ -1,4 +1,4 @@
-"""Readers of a real server that cost little themselves: some hundreds in one process, at any pace.
+"""Cheap clients of a real server: some hundreds in one process, at any pace.
 
 Run as a program it is a crowd: `python -m tests.api.push.raw_readers PORT READERS BYTES_PER_SECOND`
 connects, says so, and reads until its input ends.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
+import pytest
 
 from api.definitions import QueueDefinition, StreamDefinition
 from api.entries import QueueEntry
@@ -19,7 +21,7 @@ from api.push.subscription import PushMessage, Subscription, Transport
 from api.push.turns import Turn, Turns
 from api.service import Service
 from api.settings import Settings
-from upstream import Key, StorageManager
+from upstream import Key
 from upstream.clock import Clock
 
 PATIENCE = 10.0
@@ -27,11 +29,11 @@ PATIENCE = 10.0
 
 
 def make_service(clock: Clock | None = None, **settings: Any) -> Service:
-    """Return a service whose streams have this clock."""
-    service = Service(Settings(demo=False, **settings))
-    if clock is not None:
-        service.storage = StorageManager(clock=clock)
-    return service
+    """Return a service with this clock, or with the system's."""
+    with pytest.MonkeyPatch.context() as patch:
+        if clock is not None:
+            patch.setattr("api.service.SystemClock", lambda: clock)
+        return Service(Settings(demo=False, **settings))
 
 
 def define(
@@ -77,8 +79,25 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
+def assert_nothing_is_left(feed: QueueEntry) -> None:
+    """Assert that no connection to a queue is open, and that no task goes on."""
+    assert not feed.stream.subscribers
+    assert feed.stream.stream.statistics().queues == 0
+    assert len(feed.stream.idle) == 0
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def seconds_of_shutdown(service: Service) -> float:
+    """Begin to stop the service, and return how long its connections take to end."""
+    started = time.monotonic()
+    service.begin_shutdown()
+    while len(asyncio.all_tasks()) > 1:
+        await asyncio.sleep(0.01)
+    return time.monotonic() - started
+
+
 class ScarceTurns(Turns):
-    """Turns that do not come round any more from some moment on."""
+    """Turns that are not given any more while `has_more` is false."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from api.entries import QueueEntry
 from api.push.admission import ServiceStopsError, TooManyConnectionsError, subscribe
 from api.push.selection import SelectionError
+from api.service import Service
 from tests.api.push.setting import define, make_service, scope_of
 from upstream import UnknownNameError
 
@@ -22,14 +24,14 @@ def test_a_request_gets_what_it_asks_for() -> None:
     assert subscription.transport == "sse"
 
 
-def test_an_unknown_queue_is_refused() -> None:
+def test_an_unknown_queue_is_refused(service: Service) -> None:
     with pytest.raises(UnknownNameError):
-        subscribe(make_service(), "q", scope_of("websocket"), "websocket")
+        subscribe(service, "none", scope_of("websocket"), "websocket")
 
 
-def test_what_makes_no_sense_is_refused_and_leaves_nothing_behind() -> None:
-    service = make_service()
-    feed = define(service)
+def test_nothing_is_left_of_a_connection_with_a_bad_parameter(
+    service: Service, feed: QueueEntry
+) -> None:
     with pytest.raises(SelectionError):
         subscribe(service, "q", scope_of("websocket", "window=0"), "websocket")
     assert not feed.stream.subscribers
@@ -49,9 +51,7 @@ def test_there_are_no_more_connections_than_the_settings_allow() -> None:
     subscribe(service, "a", scope_of("websocket"), "websocket")
 
 
-def test_a_service_that_is_stopping_accepts_no_connection() -> None:
-    service = make_service()
-    define(service)
+def test_a_service_that_is_stopping_accepts_no_connection(service: Service) -> None:
     service.begin_shutdown()
     with pytest.raises(ServiceStopsError):
         subscribe(service, "q", scope_of("websocket"), "websocket")

@@ -11,13 +11,16 @@ import pytest
 from api.entries import QueueEntry
 from api.push.events import HEARTBEAT, RETRY_MILLISECONDS
 from api.push.selection import SelectionError
+from api.service import Service
 from tests.api.push.setting import (
     Connection,
     ScarceTurns,
+    assert_nothing_is_left,
     define,
     event_stream,
     make_service,
     put,
+    seconds_of_shutdown,
     settle,
     values_of,
 )
@@ -30,6 +33,13 @@ async def begin(client: Connection) -> dict[bytes, bytes]:
     advice = await client.next()
     assert advice["body"] == b"retry: %d\n\n" % RETRY_MILLISECONDS
     return dict(start["headers"])
+
+
+async def read_the_end(client: Connection) -> None:
+    """Read until the stream ends, which it does without a last event."""
+    while (last := await client.next()).get("more_body"):
+        pass
+    assert last == {"type": "http.response.body", "body": b""}
 
 
 async def read_three_heartbeats(client: Connection) -> None:
@@ -59,9 +69,7 @@ async def read_event(client: Connection) -> tuple[str, Any]:
     return fields[b"id"].decode(), msgspec.json.decode(fields[b"data"])
 
 
-async def test_updates_are_events_with_an_id() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_updates_are_events_with_an_id(service: Service, feed: QueueEntry) -> None:
     async with event_stream(service) as client:
         headers = await begin(client)
         assert headers[b"content-type"] == b"text/event-stream"
@@ -75,9 +83,9 @@ async def test_updates_are_events_with_an_id() -> None:
     assert service.meter.push_updates_sent == 3
 
 
-async def test_a_reader_comes_back_with_the_id_of_the_last_event() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_a_client_resumes_by_the_id_of_its_last_event(
+    service: Service, feed: QueueEntry
+) -> None:
     put(feed, A=1, B=1)
     async with event_stream(service, "snapshot=true") as client:
         await begin(client)
@@ -98,17 +106,15 @@ async def test_a_reader_comes_back_with_the_id_of_the_last_event() -> None:
         assert values_of(message) == {"B": 2}
 
 
-async def test_what_cannot_be_had_is_raised_before_anything_is_sent() -> None:
-    service = make_service()
-    define(service)
+async def test_a_bad_parameter_is_an_error_before_anything_is_sent(service: Service) -> None:
     with pytest.raises(SelectionError):
         async with event_stream(service, "window=x"):
             await settle()
 
 
-async def test_nothing_is_put_together_while_there_is_no_room_for_it() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_no_message_is_made_while_there_is_no_room_for_it(
+    service: Service, feed: QueueEntry
+) -> None:
     async with event_stream(service) as client:
         await begin(client)
         put(feed, IBM=1)
@@ -122,9 +128,9 @@ async def test_nothing_is_put_together_while_there_is_no_room_for_it() -> None:
         assert values_of(message) == {"IBM": 9}
 
 
-async def test_messages_grow_while_they_leave_at_once_and_shrink_while_they_do_not() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_messages_grow_while_they_leave_at_once_and_shrink_while_they_do_not(
+    service: Service, feed: QueueEntry
+) -> None:
     keys = [f"K{number}" for number in range(2_000)]
     async with event_stream(service) as client:
         await begin(client)
@@ -147,9 +153,9 @@ async def test_messages_grow_while_they_leave_at_once_and_shrink_while_they_do_n
         assert subscription.message_bytes <= 1_024
 
 
-async def test_what_has_left_counts_as_delivered() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_an_update_that_was_sent_counts_as_delivered(
+    service: Service, feed: QueueEntry
+) -> None:
     async with event_stream(service) as client:
         await begin(client)
         (subscription,) = feed.stream.subscribers
@@ -159,29 +165,27 @@ async def test_what_has_left_counts_as_delivered() -> None:
         assert subscription.record()["delivered"] == 1
 
 
-async def test_a_stream_that_is_silent_has_a_heartbeat() -> None:
-    service = make_service(heartbeat_seconds=0.05)
-    define(service)
-    async with event_stream(service) as client:
-        await begin(client)
-        await read_three_heartbeats(client)
-
-
-async def test_a_stream_that_waits_for_its_turn_has_a_heartbeat() -> None:
+@pytest.mark.parametrize("is_behind", [False, True])
+async def test_a_stream_that_is_silent_or_waits_for_its_turn_has_a_heartbeat(
+    is_behind: bool,
+) -> None:
     service = make_service(heartbeat_seconds=0.05)
     service.turns = turns = ScarceTurns()
     feed = define(service)
     async with event_stream(service) as client:
-        await fall_behind(client, feed, turns)
+        if is_behind:
+            await fall_behind(client, feed, turns)
+        else:
+            await begin(client)
         await read_three_heartbeats(client)
         turns.has_more = True
 
 
 @pytest.mark.parametrize("is_deleted", [True, False])
-async def test_a_stream_that_waits_for_its_turn_ends_at_once(is_deleted: bool) -> None:
-    service = make_service()
+async def test_a_stream_that_waits_for_its_turn_ends_at_once(
+    service: Service, feed: QueueEntry, is_deleted: bool
+) -> None:
     service.turns = turns = ScarceTurns()
-    feed = define(service)
     async with event_stream(service) as client:
         await fall_behind(client, feed, turns)
         if is_deleted:
@@ -195,9 +199,9 @@ async def test_a_stream_that_waits_for_its_turn_ends_at_once(is_deleted: bool) -
 
 
 @pytest.mark.parametrize("is_deleted", [True, False])
-async def test_the_end_of_a_queue_or_of_the_service_ends_the_stream(is_deleted: bool) -> None:
-    service = make_service()
-    define(service)
+async def test_the_end_of_a_queue_or_of_the_service_ends_the_stream(
+    service: Service, is_deleted: bool
+) -> None:
     async with event_stream(service) as client:
         await begin(client)
         await settle()
@@ -205,13 +209,11 @@ async def test_the_end_of_a_queue_or_of_the_service_ends_the_stream(is_deleted: 
             service.drop_queue("q")
         else:
             service.begin_shutdown()
-        while (last := await client.next()).get("more_body"):
-            pass
-        assert last == {"type": "http.response.body", "body": b""}
+        await read_the_end(client)
 
 
 @pytest.mark.parametrize("kind", ["update", "adaptive"])
-async def test_the_end_of_a_queue_whose_reader_is_behind_is_an_end_like_others(kind: str) -> None:
+async def test_a_deleted_queue_ends_the_stream_of_a_client_that_is_behind(kind: str) -> None:
     service = make_service()
     feed = define(service, kind=kind)
     async with event_stream(service) as client:
@@ -222,14 +224,12 @@ async def test_the_end_of_a_queue_whose_reader_is_behind_is_an_end_like_others(k
         await settle()
         service.drop_queue("q")
         client.room.set()
-        while (last := await client.next()).get("more_body"):
-            pass
-        assert last == {"type": "http.response.body", "body": b""}
+        await read_the_end(client)
 
 
-async def test_a_reader_that_goes_leaves_nothing_behind() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_nothing_is_left_of_a_client_that_disconnects(
+    service: Service, feed: QueueEntry
+) -> None:
     for is_stuck in (False, True):
         async with event_stream(service) as client:
             await begin(client)
@@ -237,28 +237,15 @@ async def test_a_reader_that_goes_leaves_nothing_behind() -> None:
                 client.room.clear()
                 put(feed, IBM=1)
                 await settle()
-        assert not feed.stream.subscribers
-        assert feed.stream.stream.statistics().queues == 0
-        assert len(feed.stream._idle) == 0
-        assert asyncio.all_tasks() == {asyncio.current_task()}
+        assert_nothing_is_left(feed)
 
 
-def test_a_reader_that_does_not_read_delays_the_end_only_a_little(
-    goodbye_seconds: float,
+async def test_a_client_that_does_not_read_delays_the_end_only_a_little(
+    service: Service, feed: QueueEntry, goodbye_seconds: float
 ) -> None:
-    async def scenario() -> float:
-        service = make_service()
-        feed = define(service)
-        async with event_stream(service) as client:
-            await begin(client)
-            client.room.clear()
-            put(feed, IBM=1)
-            await settle()
-            loop = asyncio.get_running_loop()
-            started = loop.time()
-            service.begin_shutdown()
-            while len(asyncio.all_tasks()) > 1:
-                await asyncio.sleep(0.01)
-            return loop.time() - started
-
-    assert goodbye_seconds * 0.9 < asyncio.run(scenario()) < 5
+    async with event_stream(service) as client:
+        await begin(client)
+        client.room.clear()
+        put(feed, IBM=1)
+        await settle()
+        assert goodbye_seconds * 0.9 < await seconds_of_shutdown(service) < 5

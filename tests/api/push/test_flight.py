@@ -154,7 +154,7 @@ def test_a_client_that_answers_several_at_once_is_not_kept_waiting(
     assert outcome.bytes_per_second > min(0.5 * rate, 1e6)
 
 
-def test_a_client_that_becomes_distant_is_found_to_be_so() -> None:
+def test_a_client_that_becomes_distant_gets_large_messages_again() -> None:
     flight = Flight(window=8)
     now = 0.0
     sizes = []
@@ -170,20 +170,19 @@ def test_a_client_that_becomes_distant_is_found_to_be_so() -> None:
     assert sizes[-1] == MOST_MESSAGE_BYTES
 
 
-def test_messages_grow_for_a_client_that_answers_at_once_and_is_sent_to_seldom() -> None:
-    flight = Flight(window=8)
-    for moment in range(20):
-        flight.send(flight.message_bytes, now=float(moment))
-        flight.answer(1, now=moment + 0.001)
-    assert flight.message_bytes == MOST_MESSAGE_BYTES
-
-
-def test_a_stream_that_sends_little_learns_nothing_from_it() -> None:
+@pytest.mark.parametrize(
+    ("size", "learned"),
+    [(None, MOST_MESSAGE_BYTES), (UPDATE_BYTES, LEAST_BYTES)],
+    ids=["full", "small"],
+)
+def test_only_full_messages_grow_for_a_client_that_answers_at_once(
+    size: int | None, learned: int
+) -> None:
     flight = Flight(window=8)
     for moment in range(100):
-        flight.send(UPDATE_BYTES, now=float(moment))
+        flight.send(size or flight.message_bytes, now=float(moment))
         flight.answer(1, now=moment + 0.001)
-    assert flight.message_bytes == LEAST_BYTES
+    assert flight.message_bytes == learned
 
 
 def test_a_lull_lets_one_more_message_go() -> None:

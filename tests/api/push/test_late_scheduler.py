@@ -1,4 +1,4 @@
-"""A scheduler that hears of keys late is as the one inside of it, under the same suite."""
+"""A late scheduler passes the contract suite, and serves keys as its inner scheduler does."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_keys_that_the_inner_scheduler_bars_are_barred(stream: Stream) -> None:
     queue._check()
 
 
-def test_a_key_that_goes_before_it_was_heard_of_is_not_heard_of(stream: Stream) -> None:
+def test_a_key_forgotten_before_it_was_scheduled_is_never_scheduled(stream: Stream) -> None:
     queue = UpdateQueue(LateScheduler(InPlaceScheduler()))
     stream.attach(queue)
     stream.enqueue_many(["A", "B"], [1, 2])

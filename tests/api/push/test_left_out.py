@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from urllib.request import urlopen
 
 import msgspec
@@ -14,19 +14,13 @@ import websockets
 from websockets.sync.client import ClientConnection, connect
 
 from api.push.subscription import Ending
-from tests.server_process import RunningServer, running
+from tests.server_process import RunningServer
 from upstream.client import AsyncClient, Client, WatchMessage
 from upstream.push_limits import MOST_APPENDED
 
 PATIENCE = 30.0
 UPDATES = 2 * MOST_APPENDED
 KEYS = 100
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with running() as server:
-        yield server
 
 
 @pytest.fixture

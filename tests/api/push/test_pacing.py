@@ -49,7 +49,7 @@ def test_high_rates_are_spent_in_portions() -> None:
     assert allowance.at(0.02) == 20
 
 
-def test_who_was_quiet_for_long_gains_a_short_burst_only() -> None:
+def test_after_a_long_pause_only_a_short_burst_is_allowed() -> None:
     allowance = RateAllowance(100.0, now=0.0)
     assert allowance.at(1_000.0) == 5
 

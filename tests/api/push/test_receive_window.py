@@ -1,4 +1,4 @@
-"""What a client has not read, by the windows that it offers."""
+"""How much a client has not read, by the receive windows that it offers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_window_that_does_not_grow_is_taken_for_the_best_after_a_while(offers:
     assert offers.is_short(14_000, 2.0)
 
 
-def test_patience_grows_while_nothing_is_read_and_is_as_before_when_something_is(
+def test_patience_grows_while_nothing_is_read_and_resets_when_something_is(
     offers: Offers,
 ) -> None:
     def patience(offer: int, now: float) -> float:
@@ -74,7 +74,7 @@ def test_patience_grows_while_nothing_is_read_and_is_as_before_when_something_is
     assert patience(2_000, 1_000.0) == pytest.approx(PATIENCE, abs=0.11)
 
 
-def test_a_kernel_that_tells_nothing_says_that_nothing_is_short(offers: Offers) -> None:
+def test_without_an_offer_of_the_kernel_nothing_is_short(offers: Offers) -> None:
     assert not offers.is_short(None, 0.0)
     with socket.socket(socket.AF_UNIX) as connection:
         assert offered_window(connection) is None
@@ -94,7 +94,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells windows")
-def test_a_client_that_reads_nothing_is_found_out_and_so_is_one_that_reads_again(
+def test_the_window_is_short_while_a_client_reads_nothing(
     pair: tuple[socket.socket, socket.socket],
 ) -> None:
     server, client = pair

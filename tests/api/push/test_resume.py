@@ -41,7 +41,7 @@ def test_a_connection_begins_with_the_newest_values_however_its_queue_began(
     assert beginning_of(Selection(snapshot=True), feed) == Beginning(snapshot=True)
 
 
-def test_a_connection_may_begin_with_what_comes_next(service: Service) -> None:
+def test_a_connection_may_begin_with_the_next_update(service: Service) -> None:
     assert beginning_of(Selection(snapshot=False), define(service)) == Beginning()
 
 
@@ -124,11 +124,11 @@ def test_before_the_beginning_is_the_beginning() -> None:
         *("5eb6-٣", "5eb6-1.5", "5eb6-" + "9" * 500),
     ],
 )
-def test_what_is_no_id_of_this_run_tells_nothing(message_id: str) -> None:
+def test_an_id_of_another_run_has_no_arrival(message_id: str) -> None:
     assert arrival_of(message_id, run="5eb6", now=math.inf) is None
 
 
-def test_an_id_of_the_future_tells_nothing() -> None:
+def test_an_id_of_the_future_has_no_arrival() -> None:
     message_id = id_of("5eb6", sequence_before(10.0))
     assert arrival_of(message_id, run="5eb6", now=9.0) is None
     assert arrival_of(message_id, run="5eb6", now=10.0) is not None

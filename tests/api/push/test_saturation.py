@@ -47,7 +47,7 @@ class Everyone:
             await self._is_complete.wait()
 
 
-def test_every_reader_gets_on_while_writers_never_pause() -> None:
+def test_every_reader_progresses_while_writers_never_pause() -> None:
     async def scenario(port: int) -> int:
         everyone = Everyone(2 * READERS_OF_EACH_KIND)
         writers = Writers(port, keys=KEYS, batch=BATCH)

@@ -47,7 +47,7 @@ def take_all(queue: SelectedQueue) -> list[Key]:
 
 
 @pytest.mark.parametrize("definition", KINDS)
-def test_only_what_is_wanted_is_taken(clock: ManualClock, definition: dict[str, Any]) -> None:
+def test_only_wanted_keys_are_taken(clock: ManualClock, definition: dict[str, Any]) -> None:
     feed = define_here(clock, **definition)
     queue = make_queue(feed, key_patterns=("G*",))
     put(feed, GOOG=1, IBM=2, GM=3)
@@ -101,7 +101,7 @@ def test_a_key_is_not_taken_again_before_its_interval_is_over(clock: ManualClock
 @pytest.mark.parametrize(
     "definition", [{"kind": "append"}, {"kind": "adaptive"}, {"scheduler": "fifo"}]
 )
-def test_keys_have_no_rates_where_none_can_be_held_back(
+def test_rates_of_keys_are_refused_for_queues_that_cannot_hold_back_keys(
     clock: ManualClock, definition: dict[str, Any]
 ) -> None:
     feed = define_here(clock, **definition)
@@ -112,7 +112,7 @@ def test_keys_have_no_rates_where_none_can_be_held_back(
 
 
 @pytest.mark.parametrize("kind", ["append", "adaptive"])
-def test_others_have_a_turn_while_much_is_passed_over(clock: ManualClock, kind: str) -> None:
+def test_other_tasks_run_while_many_updates_are_passed_over(clock: ManualClock, kind: str) -> None:
     feed = define_here(clock, kind=kind, capacity=10 * MOST_PASSED_OVER)
     queue = make_queue(feed, key_patterns=("GM",))
     for _ in range(MOST_PASSED_OVER + 1):
@@ -166,7 +166,7 @@ def test_a_key_of_a_snapshot_waits_since_its_own_arrival(
     assert queue.sequence() <= sequence_before(1_001.0)
 
 
-def test_what_waits_is_looked_at_only_after_as_much_was_taken(
+def test_the_sequence_is_computed_again_only_after_as_many_updates_as_waited(
     clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feed = define_here(clock)

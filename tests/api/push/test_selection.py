@@ -63,7 +63,7 @@ def test_a_rate_is_a_number_or_a_fraction(text: str, rate: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "0", "-1", "1/0", "0/1", "1/2/3", "nan", "inf", "1e99", "1e-9", "x", "1 000", "٣"]
 )
-def test_a_rate_that_makes_no_sense_is_refused(text: str) -> None:
+def test_an_invalid_rate_is_refused(text: str) -> None:
     for pair in (("max_rate", text), ("max_rate_per_key", text), ("max_rate_per_key", f"A:{text}")):
         with pytest.raises(SelectionError) as error:
             parse(pair)
@@ -126,7 +126,7 @@ def test_an_append_queue_may_be_asked_not_to_conflate(text: str, may: bool) -> N
         parse(("conflate", text.upper()))
 
 
-def test_what_a_header_says_of_the_last_event_wins() -> None:
+def test_the_header_with_the_last_event_id_takes_precedence() -> None:
     query = b"last_event_id=run-1"
     assert Selection.parse(query).last_event_id == "run-1"
     assert Selection.parse(query, last_event_id="run-2").last_event_id == "run-2"
@@ -168,7 +168,7 @@ def test_patterns_are_bounded_together(name: str) -> None:
         parse(*((name, pattern) for pattern in [*patterns, "*" + end]))
 
 
-def test_bytes_that_are_no_text_are_no_error_of_ours() -> None:
+def test_bytes_that_are_not_utf8_cause_no_error() -> None:
     assert Selection.parse(b"keys=%ff\xff&keys=%00").filters_keys
 
 

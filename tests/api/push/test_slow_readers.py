@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from tests.api.push.raw_readers import PATIENCE, Ages, Feed, read
-from tests.server_process import ROOT, RunningServer, running
+from tests.server_process import ROOT, RunningServer
 
 pytestmark = pytest.mark.slow
 
@@ -31,12 +31,6 @@ VERY_SLOW = 1_000
 CROWD = 200
 MOST_BYTES_EACH = 256 * 1_024
 ATTEMPTS = 3
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with running() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")
@@ -164,11 +158,11 @@ class TestCrowdOfVerySlowReaders:
         assert resident_bytes(server.pid) - bytes_before < CROWD * MOST_BYTES_EACH
 
     @pytest.mark.usefixtures("bytes_before")
-    def test_it_does_not_hold_up_a_fast_one(self, server: RunningServer, alone: Ages) -> None:
+    def test_it_does_not_delay_a_fast_one(self, server: RunningServer, alone: Ages) -> None:
         assert_fast(server, alone, share=0.99, most_added=0.05)
 
 
-def test_a_crowd_of_slow_readers_does_not_hold_up_a_fast_one(
+def test_a_crowd_of_slow_readers_does_not_delay_a_fast_one(
     server: RunningServer, alone: Ages
 ) -> None:
     """Readers of 50 kB/s take all of a core, of which a machine that runs tests has less."""

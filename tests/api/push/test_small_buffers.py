@@ -84,12 +84,12 @@ def test_little_is_on_the_way_to_a_client_that_reads_nothing(loop: str) -> None:
     assert usual > 4 * shrunk
 
 
-def test_a_server_that_does_not_show_its_connections_is_served_as_it_is() -> None:
+def test_without_a_visible_connection_nothing_is_shrunk() -> None:
     assert shrink_buffers({"type": "http", "extensions": {}}) is None
     assert shrink_buffers({"type": "http"}) is None
 
 
-def test_the_kernel_is_told_how_little_to_take() -> None:
+def test_the_kernel_is_told_to_take_little() -> None:
     class Transport:
         def __init__(self, connection: socket.socket) -> None:
             self.connection = connection

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
+import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 import msgspec
 import pytest
 
+from api.entries import QueueEntry
 from api.push.socket import serve_socket
 from api.push.subscription import Ending
 from api.service import Service
 from tests.api.push.setting import (
     Connection,
     ScarceTurns,
+    assert_nothing_is_left,
     define,
     make_service,
     put,
     scope_of,
+    seconds_of_shutdown,
     settle,
     values_of,
     websocket,
@@ -30,9 +34,7 @@ def decoded(message: Any) -> Any:
     return msgspec.json.decode(message["text"])
 
 
-async def test_updates_are_sent_as_they_come() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_updates_are_sent_as_they_come(service: Service, feed: QueueEntry) -> None:
     async with websocket(service) as client:
         for number in range(3):
             put(feed, IBM=number)
@@ -42,19 +44,21 @@ async def test_updates_are_sent_as_they_come() -> None:
     assert service.meter.push_updates_sent == 3
 
 
-async def test_what_cannot_be_had_is_raised_before_the_websocket_is_accepted() -> None:
-    service = make_service()
+async def test_an_unknown_queue_is_an_error_before_the_websocket_is_accepted(
+    service: Service,
+) -> None:
     connection = Connection()
     connection.received.put_nowait({"type": "websocket.connect"})
+    scope = scope_of("websocket")
     with pytest.raises(UnknownNameError):
-        await serve_socket(service, "q", scope_of("websocket"), connection.receive, connection.send)
+        await serve_socket(service, "none", scope, connection.receive, connection.send)
     assert await connection.waiting() == []
 
 
-async def test_a_websocket_that_waits_for_its_turn_is_closed_at_once() -> None:
-    service = make_service()
+async def test_a_websocket_that_waits_for_its_turn_is_closed_at_once(
+    service: Service, feed: QueueEntry
+) -> None:
     service.turns = turns = ScarceTurns()
-    feed = define(service)
     async with websocket(service) as client:
         turns.has_more = False
         feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
@@ -66,9 +70,9 @@ async def test_a_websocket_that_waits_for_its_turn_is_closed_at_once() -> None:
 
 
 @pytest.mark.parametrize("window", [1, 3])
-async def test_no_more_messages_are_ahead_than_the_window(window: int) -> None:
-    service = make_service()
-    feed = define(service)
+async def test_the_window_bounds_the_unanswered_messages(
+    service: Service, feed: QueueEntry, window: int
+) -> None:
     async with websocket(service, f"window={window}") as client:
         for number in range(10):
             put(feed, IBM=number)
@@ -80,9 +84,9 @@ async def test_no_more_messages_are_ahead_than_the_window(window: int) -> None:
         assert values_of(decoded(message)) == {"IBM": 9}  # the others were superseded
 
 
-async def test_more_credit_than_was_sent_is_capped_at_the_window() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_credit_for_more_messages_than_were_sent_is_capped_at_the_window(
+    service: Service, feed: QueueEntry
+) -> None:
     async with websocket(service, "window=2") as client:
         client.answer(1_000_000)
         for number in range(10):
@@ -91,10 +95,10 @@ async def test_more_credit_than_was_sent_is_capped_at_the_window() -> None:
         assert len(await client.waiting()) == 2
 
 
-async def test_the_window_is_kept_whatever_the_client_does() -> None:
+async def test_the_window_is_kept_whatever_the_client_does(
+    service: Service, feed: QueueEntry
+) -> None:
     chance = random.Random(1)
-    service = make_service()
-    feed = define(service)
     async with websocket(service, "window=4&snapshot=true") as client:
         unanswered = 0
         for number in range(500):
@@ -111,9 +115,7 @@ async def test_the_window_is_kept_whatever_the_client_does() -> None:
                 assert int(str(record["sent"])) >= int(str(record["delivered"]))
 
 
-async def test_an_answer_delivers_the_oldest_messages() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_an_answer_delivers_the_oldest_messages(service: Service, feed: QueueEntry) -> None:
     async with websocket(service) as client:
         for number in range(3):
             put(feed, **{f"K{number}": 1, f"L{number}": 1})
@@ -141,11 +143,9 @@ async def test_an_answer_delivers_the_oldest_messages() -> None:
         ('{"key":"IBM","value":1}', 1008),
     ],
 )
-async def test_a_client_that_says_anything_else_is_told_why_it_is_disconnected(
-    said: str, code: int
+async def test_a_message_that_is_not_credit_closes_the_websocket_with_a_reason(
+    service: Service, feed: QueueEntry, said: str, code: int
 ) -> None:
-    service = make_service()
-    feed = define(service)
     async with websocket(service) as client:
         client.say(said)
         close = await client.next()
@@ -155,9 +155,7 @@ async def test_a_client_that_says_anything_else_is_told_why_it_is_disconnected(
         assert not feed.stream.subscribers
 
 
-async def test_bytes_are_as_good_as_text() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_credit_may_come_as_bytes(service: Service, feed: QueueEntry) -> None:
     async with websocket(service) as client:
         put(feed, IBM=1)
         await client.message()
@@ -170,45 +168,31 @@ async def test_bytes_are_as_good_as_text() -> None:
 
 
 @pytest.mark.parametrize(("ending", "code"), [(Ending.SHUTDOWN, 1012), (Ending.DELETED, 1001)])
-async def test_the_end_of_a_queue_or_of_the_service_is_told(ending: Ending, code: int) -> None:
-    service = make_service()
-    define(service)
+async def test_the_close_code_says_whether_the_queue_or_the_service_ended(
+    service: Service, ending: Ending, code: int
+) -> None:
     async with websocket(service) as client:
-        _end(service, ending)
+        if ending is Ending.SHUTDOWN:
+            service.begin_shutdown()
+        else:
+            service.drop_queue("q")
         close = await client.next()
         assert (close["type"], close["code"]) == ("websocket.close", code)
 
 
-def _end(service: Service, ending: Ending) -> None:
-    if ending is Ending.SHUTDOWN:
-        service.begin_shutdown()
-    else:
-        service.drop_queue("q")
-
-
-def test_a_client_that_does_not_read_delays_the_end_only_a_little(
-    goodbye_seconds: float,
+async def test_a_client_that_does_not_read_delays_the_end_only_a_little(
+    service: Service, feed: QueueEntry, goodbye_seconds: float
 ) -> None:
-    async def scenario() -> float:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service) as client:
-            client.room.clear()
-            put(feed, IBM=1)
-            await settle()
-            loop = asyncio.get_running_loop()
-            started = loop.time()
-            service.begin_shutdown()
-            while len(asyncio.all_tasks()) > 1:
-                await asyncio.sleep(0.01)
-            return loop.time() - started
-
-    assert goodbye_seconds * 0.9 < asyncio.run(scenario()) < 5
+    async with websocket(service) as client:
+        client.room.clear()
+        put(feed, IBM=1)
+        await settle()
+        assert goodbye_seconds * 0.9 < await seconds_of_shutdown(service) < 5
 
 
-async def test_a_client_that_goes_leaves_nothing_behind() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_nothing_is_left_of_a_client_that_disconnects(
+    service: Service, feed: QueueEntry
+) -> None:
     for end in ("idle", "busy", "lost"):
         async with websocket(service, "max_rate_per_key=1/60") as client:
             put(feed, **{f"K{number}": 1 for number in range(100)})
@@ -219,61 +203,51 @@ async def test_a_client_that_goes_leaves_nothing_behind() -> None:
                 client.is_lost = True
                 put(feed, IBM=1)
                 await settle()
-        assert not feed.stream.subscribers
-        assert feed.stream.stream.statistics().queues == 0
-        assert len(feed.stream._idle) == 0
-        assert asyncio.all_tasks() == {asyncio.current_task()}
+        assert_nothing_is_left(feed)
 
 
-async def test_a_connection_that_is_behind_lets_one_that_keeps_up_go_first() -> None:
-    service = make_service()
-    feed = define(service)
+async def test_a_connection_that_is_behind_lets_one_that_keeps_up_go_first(
+    service: Service, feed: QueueEntry
+) -> None:
     put(feed, **{f"K{number}": 1 for number in range(2_000)})
-    slow = [websocket(service, "snapshot=true&window=1000") for _ in range(5)]
-    clients = [await connection.__aenter__() for connection in slow]
-    async with websocket(service, "snapshot=false") as fast:
-        for client in clients:
-            client.answer(1)
-        put(feed, IBM=2)
-        assert values_of(await fast.message()) == {"IBM": 2}
-        assert len(service.turns) > 0
-    for connection in slow:
-        await connection.__aexit__(None, None, None)
-
-
-def test_a_key_that_is_held_back_is_sent_when_it_is_due() -> None:
-    async def scenario() -> float:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service, "max_rate_per_key=IBM:20") as client:
-            put(feed, IBM=1)
-            assert values_of(await client.message()) == {"IBM": 1}
-            client.answer()
-            started = asyncio.get_running_loop().time()
+    async with AsyncExitStack() as stack:
+        slow = [websocket(service, "snapshot=true&window=1000") for _ in range(5)]
+        clients = [await stack.enter_async_context(connection) for connection in slow]
+        async with websocket(service, "snapshot=false") as fast:
+            for client in clients:
+                client.answer(1)
             put(feed, IBM=2)
-            put(feed, IBM=3, GM=1)
-            assert values_of(await client.message()) == {"GM": 1}
+            assert values_of(await fast.message()) == {"IBM": 2}
+            assert len(service.turns) > 0
+
+
+async def test_a_key_that_is_held_back_is_sent_when_it_is_due(
+    service: Service, feed: QueueEntry
+) -> None:
+    async with websocket(service, "max_rate_per_key=IBM:20") as client:
+        put(feed, IBM=1)
+        assert values_of(await client.message()) == {"IBM": 1}
+        client.answer()
+        started = time.monotonic()
+        put(feed, IBM=2)
+        put(feed, IBM=3, GM=1)
+        assert values_of(await client.message()) == {"GM": 1}
+        client.answer()
+        assert values_of(await client.message()) == {"IBM": 3}
+    assert time.monotonic() - started > 0.03
+
+
+async def test_a_bounded_rate_is_kept_without_further_updates(
+    service: Service, feed: QueueEntry
+) -> None:
+    put(feed, **{f"K{number}": 1 for number in range(10)})
+    started = time.monotonic()
+    async with websocket(service, "snapshot=true&max_rate=50") as client:
+        received = 0
+        while received < 10:
+            received += len((await client.message())["updates"])
             client.answer()
-            assert values_of(await client.message()) == {"IBM": 3}
-            return asyncio.get_running_loop().time() - started
-
-    assert asyncio.run(scenario()) > 0.03
-
-
-def test_a_bounded_rate_is_kept_without_further_updates() -> None:
-    async def scenario() -> float:
-        service = make_service()
-        feed = define(service)
-        put(feed, **{f"K{number}": 1 for number in range(10)})
-        started = asyncio.get_running_loop().time()
-        async with websocket(service, "snapshot=true&max_rate=50") as client:
-            received = 0
-            while received < 10:
-                received += len((await client.message())["updates"])
-                client.answer()
-        return asyncio.get_running_loop().time() - started
-
-    assert 0.1 < asyncio.run(scenario()) < 2
+    assert 0.1 < time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -289,7 +263,7 @@ async def test_every_kind_of_queue_can_be_pushed(definition: dict[str, Any], upd
     feed = define(service, **definition)
     async with websocket(service) as client:
         await settle()
-        for time in range(3):
-            feed.stream.take_in_one("IBM", b"1", float(time))
+        for moment in (0.0, 1.0, 2.0):
+            feed.stream.take_in_one("IBM", b"1", moment)
         message = await client.message()
         assert [update["key"] for update in message["updates"]] == ["IBM"] * updates

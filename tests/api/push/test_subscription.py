@@ -98,9 +98,7 @@ def test_it_is_known_how_much_waits(feed: QueueEntry) -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "index"])
-def test_nothing_is_asked_for_while_the_rate_allows_nothing(
-    clock: ManualClock, scheduler: str
-) -> None:
+def test_no_message_is_made_while_the_rate_allows_none(clock: ManualClock, scheduler: str) -> None:
     feed = define(make_service(clock), scheduler=scheduler)
     put_many(feed, 2 * MOST_PASSED_OVER)
     put(feed, W1=1, W2=1)
@@ -156,7 +154,7 @@ def test_a_resumed_connection_gets_what_it_missed(feed: QueueEntry, clock: Manua
 
 
 @pytest.mark.parametrize("last_id", ["cafe-12345", "what"])
-def test_who_cannot_resume_is_told_to_forget_what_it_had(feed: QueueEntry, last_id: str) -> None:
+def test_a_client_that_cannot_resume_must_forget_its_values(feed: QueueEntry, last_id: str) -> None:
     put_many(feed, 200)
     subscription = subscribe(feed, f"last_event_id={last_id}")
     first, second = (decoded(subscription.take(EVERYTHING)) for _ in range(2))
@@ -165,7 +163,7 @@ def test_who_cannot_resume_is_told_to_forget_what_it_had(feed: QueueEntry, last_
     assert len(first["updates"]) + len(second["updates"]) == 200
 
 
-def test_who_cannot_resume_is_told_so_even_if_there_is_nothing(feed: QueueEntry) -> None:
+def test_a_client_that_cannot_resume_is_reset_even_without_updates(feed: QueueEntry) -> None:
     subscription = subscribe(feed, "last_event_id=cafe-12345")
     message = decoded(subscription.take(EVERYTHING))
     assert message["updates"] == []
@@ -173,7 +171,7 @@ def test_who_cannot_resume_is_told_so_even_if_there_is_nothing(feed: QueueEntry)
     assert subscription.take(EVERYTHING) is None
 
 
-def test_many_deletions_are_told_in_several_messages_that_can_be_resumed(
+def test_many_deletions_take_several_messages_that_can_be_resumed(
     feed: QueueEntry, clock: ManualClock
 ) -> None:
     put_many(feed, 300)
@@ -234,30 +232,9 @@ def test_no_more_is_sent_than_the_rate_of_the_connection(
     assert 49 <= sent <= 51
 
 
-def test_there_is_a_time_to_look_again_while_a_key_is_held_back(
+def test_the_record_has_the_numbers_that_the_page_shows(
     feed: QueueEntry, clock: ManualClock
 ) -> None:
-    subscription = subscribe(feed, "max_rate_per_key=IBM:1/60")
-    assert subscription.next_due() == float("inf")
-    for _ in range(2):
-        put(feed, IBM=1)
-        subscription.take(EVERYTHING)
-    assert subscription.next_due() == 1_060.0
-    clock.advance(60)
-    assert subscription.take(EVERYTHING) is not None
-
-
-def test_what_is_answered_counts_as_delivered(feed: QueueEntry, clock: ManualClock) -> None:
-    subscription = subscribe(feed)
-    for number in range(3):
-        put(feed, A=number, B=number)
-        subscription.take(EVERYTHING)
-    subscription.delivered(2)
-    record = subscription.record()
-    assert (record["sent"], record["delivered"]) == (6, 4)
-
-
-def test_the_record_tells_what_is_to_be_known(feed: QueueEntry, clock: ManualClock) -> None:
     subscription = subscribe(feed, "window=3")
     assert feed.stream.subscribers == {subscription}
     put_many(feed, 40)
@@ -272,7 +249,7 @@ def test_the_record_tells_what_is_to_be_known(feed: QueueEntry, clock: ManualClo
     assert subscribe(feed, transport="sse").record()["window"] is None
 
 
-def test_keys_that_are_not_wanted_do_not_wait(feed: QueueEntry) -> None:
+def test_unwanted_keys_do_not_wait(feed: QueueEntry) -> None:
     subscription = subscribe(feed, "keys=K1&keys=K2")
     put_many(feed, 40)
     assert subscription.record()["waiting"] == 2

@@ -130,7 +130,7 @@ async def test_a_caller_with_much_to_send_is_passed_over_for_so_many_turns_at_mo
     assert order.index("slow") <= (REACH + 1) * readers
 
 
-async def test_turns_that_were_given_are_not_kept() -> None:
+async def test_turns_that_were_given_are_released() -> None:
     turns = Turns()
 
     async def take(times: int) -> None:
@@ -157,29 +157,27 @@ class Timers:
         return self._call_later(delay, *arguments)  # type: ignore[arg-type]
 
 
+async def send(turns: Turns, work: Work, *, times: int = 1, seconds: float) -> None:
+    """Take turns, each of which takes so long."""
+    for _ in range(times):
+        await turns.ask()
+        work.take(seconds)
+
+
 async def test_a_crowd_rests_its_share_of_the_time_that_its_turns_take(work: Work) -> None:
     turns = Turns()
-
-    async def send() -> None:
-        for _ in range(10):
-            await turns.ask()
-            work.take(0.4 * WORK_BEFORE_A_REST)
-
     timers = Timers()
-    await asyncio.gather(*(send() for _ in range(2 * CROWD)))
+    seconds = 0.4 * WORK_BEFORE_A_REST
+    sends = (send(turns, work, times=10, seconds=seconds) for _ in range(2 * CROWD))
+    await asyncio.gather(*sends)
     assert timers.delays
     assert min(timers.delays) >= LEAST_REST_SECONDS
     until_few_are_left = work.seconds - CROWD * WORK_BEFORE_A_REST
     assert sum(timers.delays) == pytest.approx(REST * until_few_are_left, rel=0.1)
 
 
-async def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
+async def test_other_work_between_turns_counts_as_rest(work: Work) -> None:
     turns = Turns()
-
-    async def send() -> None:
-        for _ in range(4):
-            await turns.ask()
-            work.take(WORK_BEFORE_A_REST)
 
     async def write() -> None:
         while len(turns):
@@ -187,7 +185,8 @@ async def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
             await asyncio.sleep(0)
 
     timers = Timers()
-    await asyncio.gather(*(send() for _ in range(2 * CROWD)), write())
+    sends = (send(turns, work, times=4, seconds=WORK_BEFORE_A_REST) for _ in range(2 * CROWD))
+    await asyncio.gather(*sends, write())
     assert not timers.delays
 
 
@@ -195,12 +194,7 @@ async def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
 async def test_a_few_do_not_rest(work: Work, waiting: int) -> None:
     turns = Turns()
     timers = Timers()
-
-    async def send() -> None:
-        await turns.ask()
-        work.take(2 * WORK_BEFORE_A_REST)
-
-    sends = [send() for _ in range(waiting)]
+    sends = [send(turns, work, seconds=2 * WORK_BEFORE_A_REST) for _ in range(waiting)]
     assert not turns.is_crowded
     await asyncio.gather(*sends)
     assert not timers.delays

@@ -1,8 +1,11 @@
-"""`POST .../dequeue` and `.../delivered`: what consumers get, and what comes back."""
+"""`POST .../dequeue` and `.../delivered`: deliveries, leases and retries."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,12 +14,7 @@ from tests.api.serving import Client, assert_problem, serving
 
 PATH = "/v1/queues/trades/dequeue"
 DELIVERED = "/v1/queues/trades/delivered"
-
-
-@pytest.fixture
-def trades(client: Client) -> Client:
-    client.put("/v1/queues/trades")
-    return client
+RETRY = {"idempotency-key": "k"}
 
 
 @pytest.fixture
@@ -40,15 +38,23 @@ def test_an_empty_queue_answers_at_once_with_nothing(trades: Client) -> None:
     assert trades.dequeue("trades") == []
 
 
-def test_a_long_poll_gets_what_comes_while_it_waits(trades: Client) -> None:
-    answers: list[object] = []
-    poll = threading.Thread(target=lambda: answers.append(trades.dequeue("trades", wait=30)))
+@contextmanager
+def polling(client: Client) -> Iterator[list[Any]]:
+    """Begin a long poll, which ends with the block; the list then has its response."""
+    responses: list[Any] = []
+    poll = threading.Thread(target=lambda: responses.append(client.post(PATH, params={"wait": 30})))
     poll.start()
-    while not len(trades.service.queue("trades")._idle):
+    while not len(client.service.queue("trades").idle):
         assert poll.is_alive()
-    put(trades, "a")
+    yield responses
     poll.join(20)
-    assert answers == [[{"key": "a", "time": 1.0, "value": 1}]]
+
+
+def test_a_long_poll_gets_an_update_that_arrives_while_it_waits(trades: Client) -> None:
+    with polling(trades) as responses:
+        put(trades, "a")
+    (response,) = responses
+    assert response.json() == {"updates": [{"key": "a", "time": 1.0, "value": 1}]}
 
 
 def test_a_long_poll_ends_with_nothing_after_its_time(trades: Client) -> None:
@@ -56,16 +62,9 @@ def test_a_long_poll_ends_with_nothing_after_its_time(trades: Client) -> None:
 
 
 def test_a_long_poll_ends_when_its_queue_is_deleted(trades: Client) -> None:
-    answers: list[int] = []
-    poll = threading.Thread(
-        target=lambda: answers.append(trades.post(PATH, params={"wait": 30}).status_code)
-    )
-    poll.start()
-    while not len(trades.service.queue("trades")._idle):
-        assert poll.is_alive()
-    trades.delete("/v1/queues/trades")
-    poll.join(20)
-    assert answers == [404]
+    with polling(trades) as responses:
+        trades.delete("/v1/queues/trades")
+    assert [response.status_code for response in responses] == [404]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,7 @@ def test_an_update_that_is_not_delivered_in_time_waits_again(client: Client) -> 
     assert (counters["returned"], counters["dequeued"], counters["delivered"]) == (1, 3, 1)
 
 
-def test_a_newer_update_supersedes_what_is_given_back(client: Client) -> None:
+def test_a_newer_update_supersedes_one_that_is_given_back(client: Client) -> None:
     client.put("/v1/queues/trades", json={"lease_seconds": 0.05})
     client.put_updates("trades", {"key": "a", "value": 1, "time": 1})
     client.dequeue("trades")
@@ -169,7 +168,7 @@ def test_a_newer_update_supersedes_what_is_given_back(client: Client) -> None:
     assert client.dequeue("trades") == []
 
 
-def test_what_was_answered_without_leases_is_delivered_already(trades: Client) -> None:
+def test_an_update_answered_without_a_lease_is_delivered_already(trades: Client) -> None:
     put(trades, "a")
     trades.dequeue("trades")
     assert trades.post_json(DELIVERED, {"keys": ["a"]}) == {"delivered": 0, "unknown": 1}
@@ -192,7 +191,7 @@ def test_what_was_answered_without_leases_is_delivered_already(trades: Client) -
         b'{"keys":' + b"[" * 10_000,
     ],
 )
-def test_a_bad_word_of_delivery_is_refused(leased: Client, body: bytes) -> None:
+def test_a_bad_confirmation_of_delivery_is_refused(leased: Client, body: bytes) -> None:
     answer = leased.post(DELIVERED, content=body, headers={"content-type": "application/json"})
     assert_problem(answer, 422)
 
@@ -202,22 +201,20 @@ def test_a_bad_word_of_delivery_is_refused(leased: Client, body: bytes) -> None:
 
 def test_a_retry_gets_the_same_updates_and_dequeues_no_others(trades: Client) -> None:
     put(trades, "a", "b")
-    headers = {"idempotency-key": "k"}
-    first = trades.post(PATH, params={"limit": 1}, headers=headers)
-    again = trades.post(PATH, params={"limit": 1}, headers=headers)
+    first = trades.post(PATH, params={"limit": 1}, headers=RETRY)
+    again = trades.post(PATH, params={"limit": 1}, headers=RETRY)
     assert first.content == again.content
     assert trades.statistics("trades")["dequeued"] == 1
-    assert_problem(trades.post(PATH, params={"limit": 2}, headers=headers), 422)
+    assert_problem(trades.post(PATH, params={"limit": 2}, headers=RETRY), 422)
     assert trades.post(PATH, params={"limit": 1}).json() != first.json()
 
 
 def test_the_leases_of_a_retry_last_until_the_key_is_forgotten(client: Client) -> None:
     client.put("/v1/queues/trades", json={"lease_seconds": 0.01})
     put(client, "a")
-    headers = {"idempotency-key": "k"}
-    first = client.post(PATH, headers=headers).json()
+    first = client.post(PATH, headers=RETRY).json()
     assert client.dequeue("trades", wait=0.1) == []  # ten times the lease
-    assert client.post(PATH, headers=headers).json() == first
+    assert client.post(PATH, headers=RETRY).json() == first
     client.forget_answers()
     assert [update["key"] for update in client.dequeue("trades")] == ["a"]
 
@@ -225,32 +222,30 @@ def test_the_leases_of_a_retry_last_until_the_key_is_forgotten(client: Client) -
 def test_leases_of_a_retry_run_out_in_their_time_if_asked_to(client: Client) -> None:
     client.put("/v1/queues/trades", json={"lease_seconds": 0.2})
     put(client, "a")
-    headers = {"idempotency-key": "k"}
     parameters: dict[str, str | int] = {"expire": "true", "wait": 20}
-    first = client.post(PATH, headers=headers, params=parameters).json()
-    assert client.post(PATH, headers=headers, params=parameters).json() == first
+    first = client.post(PATH, headers=RETRY, params=parameters).json()
+    assert client.post(PATH, headers=RETRY, params=parameters).json() == first
     (other,) = client.dequeue("trades", wait=20)  # since it was not delivered
     assert other["key"] == "a"
     assert client.post_json(DELIVERED, {"leases": [first["updates"][0]["lease"]]})["unknown"] == 1
     put(client, "b")
-    (anew,) = client.post(PATH, headers=headers, params=parameters).json()["updates"]
+    (anew,) = client.post(PATH, headers=RETRY, params=parameters).json()["updates"]
     assert anew["key"] == "b"
 
 
-def test_a_retry_of_a_word_of_delivery_gets_the_same_answer(leased: Client) -> None:
-    headers = {"idempotency-key": "k"}
+def test_a_retry_of_a_confirmation_gets_the_same_answer(leased: Client) -> None:
     put(leased, "a")
     leased.dequeue("trades")
-    said = leased.post(DELIVERED, json={"keys": ["a"]}, headers=headers).json()
+    said = leased.post(DELIVERED, json={"keys": ["a"]}, headers=RETRY).json()
     assert said == {"delivered": 1, "unknown": 0}
     put(leased, "a")
     leased.dequeue("trades")  # another consumer's
-    assert leased.post(DELIVERED, json={"keys": ["a"]}, headers=headers).json() == said
+    assert leased.post(DELIVERED, json={"keys": ["a"]}, headers=RETRY).json() == said
     assert leased.statistics("trades")["in_process"] == 1
-    assert_problem(leased.post(DELIVERED, json={"keys": ["b"]}, headers=headers), 422)
+    assert_problem(leased.post(DELIVERED, json={"keys": ["b"]}, headers=RETRY), 422)
 
 
-def test_a_word_of_delivery_names_no_more_than_a_body_may_have() -> None:
+def test_a_confirmation_names_at_most_as_many_leases_as_a_body_may_have_rows() -> None:
     with serving(max_rows=3) as client:
         client.put("/v1/queues/trades", json={"lease_seconds": 60})
         for names in ({"keys": [1] * 4}, {"leases": ["a"] * 4}):
@@ -262,11 +257,11 @@ def test_an_answer_that_is_too_large_to_keep_is_not_made_again() -> None:
     with serving(idempotency_bytes=200) as client:
         client.put("/v1/queues/trades")
         put(client, "a", "b")
-        first = client.post(PATH, params={"limit": 1}, headers={"idempotency-key": "k"})
+        first = client.post(PATH, params={"limit": 1}, headers=RETRY)
         assert first.status_code == 200
         client.put_updates("trades", {"key": "c", "value": "x" * 500})
         client.post(PATH, headers={"idempotency-key": "other"})
-        again = client.post(PATH, params={"limit": 1}, headers={"idempotency-key": "k"})
+        again = client.post(PATH, params={"limit": 1}, headers=RETRY)
         assert_problem(again, 409)
         assert client.statistics("trades")["dequeued"] == 3
 
@@ -274,7 +269,7 @@ def test_an_answer_that_is_too_large_to_keep_is_not_made_again() -> None:
 def test_delivering_ends_the_leases_of_a_retry(client: Client) -> None:
     client.put("/v1/queues/trades", json={"lease_seconds": 0.01})
     put(client, "a")
-    (update,) = client.post(PATH, headers={"idempotency-key": "k"}).json()["updates"]
+    (update,) = client.post(PATH, headers=RETRY).json()["updates"]
     client.post_json(DELIVERED, {"leases": [update["lease"]]})
     client.forget_answers()
     assert client.dequeue("trades") == []
@@ -283,12 +278,11 @@ def test_delivering_ends_the_leases_of_a_retry(client: Client) -> None:
 
 def test_a_queue_of_the_same_name_is_another_one(leased: Client) -> None:
     put(leased, "a")
-    headers = {"idempotency-key": "k"}
-    (old,) = leased.post(PATH, headers=headers).json()["updates"]
+    (old,) = leased.post(PATH, headers=RETRY).json()["updates"]
     leased.delete("/v1/queues/trades")
     leased.put("/v1/queues/trades", json={"lease_seconds": 60})
     put(leased, "b")
-    (new,) = leased.post(PATH, headers=headers).json()["updates"]
+    (new,) = leased.post(PATH, headers=RETRY).json()["updates"]
     assert new["key"] == "b"
     assert leased.post_json(DELIVERED, {"leases": [old["lease"]]})["unknown"] == 1
     leased.forget_answers()
@@ -296,10 +290,9 @@ def test_a_queue_of_the_same_name_is_another_one(leased: Client) -> None:
 
 
 def test_an_update_put_again_after_its_stream_was_made_anew_is_taken_in(client: Client) -> None:
-    headers = {"idempotency-key": "k"}
     for _ in range(2):
         client.put("/v1/streams/trades")
-        client.post("/v1/streams/trades/updates", json={"key": "a", "value": 1}, headers=headers)
+        client.post("/v1/streams/trades/updates", json={"key": "a", "value": 1}, headers=RETRY)
         assert client.get("/v1/streams/trades/keys/a").status_code == 200
         client.delete("/v1/streams/trades")
 

@@ -22,10 +22,9 @@ def test_a_service_that_shuts_down_is_alive_and_not_ready(client: Client) -> Non
 
 
 @pytest.mark.parametrize("accept", ["text/plain", "application/openmetrics-text; version=1.0.0"])
-def test_the_metrics_count_what_happened(client: Client, accept: str) -> None:
-    client.put("/v1/queues/trades")
-    client.put_updates("trades", {"key": "IBM", "value": 1}, {"key": "IBM", "value": 2})
-    answer = client.get("/metrics", headers={"accept": accept})
+def test_the_metrics_count_superseded_updates_and_name_no_key(trades: Client, accept: str) -> None:
+    trades.put_updates("trades", {"key": "IBM", "value": 1}, {"key": "IBM", "value": 2})
+    answer = trades.get("/metrics", headers={"accept": accept})
     assert answer.headers["content-type"].startswith(accept.partition(";")[0])
     assert 'upstream_queue_updates_superseded_total{queue="trades"} 1.0' in answer.text
     assert "IBM" not in answer.text

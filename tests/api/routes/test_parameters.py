@@ -1,4 +1,4 @@
-"""What routes read from requests: the service, keys as any text, and retry keys."""
+"""The service, keys of any text, and retry keys, as routes read them from requests."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ def test_an_unknown_stream_is_reported_before_a_bad_key(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/queues/trades", "/v1/streams/trades"])
-def test_a_retry_does_not_delete_what_was_created_again(client: Client, path: str) -> None:
-    client.put("/v1/queues/trades")
-    client.put_updates("trades", {"key": "a", "value": 1})
-    first = client.delete(path, headers=RETRY)
+def test_a_retry_does_not_delete_a_queue_that_was_created_again(trades: Client, path: str) -> None:
+    trades.put_updates("trades", {"key": "a", "value": 1})
+    first = trades.delete(path, headers=RETRY)
     assert first.status_code == 200
-    client.put("/v1/queues/trades")
-    again = client.delete(path, headers=RETRY)
+    trades.put("/v1/queues/trades")
+    again = trades.delete(path, headers=RETRY)
     assert (again.status_code, again.content) == (200, first.content)
-    assert client.get(path).status_code == 200
-    assert client.delete(path, headers={"idempotency-key": "other"}).content != first.content
+    assert trades.get(path).status_code == 200
+    assert trades.delete(path, headers={"idempotency-key": "other"}).content != first.content
 
 
 @pytest.mark.parametrize("path", ["/v1/queues/nothing", "/v1/streams/nothing"])
@@ -60,11 +59,10 @@ def test_a_deletion_that_failed_may_be_tried_again(client: Client, path: str) ->
     assert client.delete(path, headers=RETRY).status_code == 200
 
 
-def test_a_bad_key_deletes_nothing(client: Client) -> None:
-    client.put("/v1/queues/trades")
+def test_a_bad_key_deletes_nothing(trades: Client) -> None:
     for path in ("/v1/queues/trades", "/v1/streams/trades", "/v1/streams/trades/keys/a"):
-        assert_problem(client.delete(path, headers={"idempotency-key": "x" * 256}), 400)
-    assert client.get("/v1/queues/trades").status_code == 200
+        assert_problem(trades.delete(path, headers={"idempotency-key": "x" * 256}), 400)
+    assert trades.get("/v1/queues/trades").status_code == 200
 
 
 def test_one_key_for_two_deletions_is_refused(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""One time far ahead neither gets in nor blocks a key for ever."""
+"""A time far ahead is rejected, and a key that has one can be reset."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from tests.api.bodies.arrow_streams import body_of
 from tests.api.push.setting import decoded, subscribe, values_of
 from tests.api.serving import Client, assert_problem
 
@@ -18,14 +19,7 @@ REASON = "time: too far ahead of the service's clock"
 
 def arrow(rows: list[list[Any]]) -> bytes:
     keys, times, values = zip(*rows, strict=True)
-    table = pa.table(
-        {"key": pa.array(keys).dictionary_encode(), "time": pa.array(times), "value": values}
-    )
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    body: bytes = sink.getvalue().to_pybytes()
-    return body
+    return body_of(key=pa.array(keys).dictionary_encode(), time=times, value=values)
 
 
 BODIES: dict[str, Callable[[Any], bytes]] = {
@@ -37,7 +31,9 @@ BODIES: dict[str, Callable[[Any], bytes]] = {
 
 
 @pytest.mark.parametrize("content_type", BODIES)
-def test_a_row_in_milliseconds_is_told_beside_good_ones(client: Client, content_type: str) -> None:
+def test_a_row_in_milliseconds_is_rejected_and_the_others_are_taken_in(
+    client: Client, content_type: str
+) -> None:
     client.put("/v1/queues/q", json={"kind": "append"})
     now = time.time()
     rows = [["IBM", now, 1], ["IBM", 1e3 * now, 2], ["GM", now, 3], ["IBM", now + 1, 4]]
@@ -76,7 +72,7 @@ def test_streams_with_times_of_their_own_take_them(client: Client, most_ahead: o
         assert counts["rejected"] == counts["late"] == 0
 
 
-def test_a_key_of_which_milliseconds_came_first_takes_seconds_soon(client: Client) -> None:
+def test_a_key_with_a_first_time_in_milliseconds_soon_accepts_seconds(client: Client) -> None:
     client.put("/v1/queues/q")
     now = time.time()
     client.put_updates("q", {"key": "IBM", "value": 1, "time": 1e3 * now})
@@ -112,7 +108,7 @@ def test_a_reset_is_done_once_for_all_its_retries(client: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", [{}, {"kind": "append"}, {"kind": "adaptive"}])
-def test_nothing_older_beats_what_comes_after_a_reset(
+def test_no_older_update_supersedes_one_after_a_reset(
     client: Client, kind: dict[str, object]
 ) -> None:
     client.put("/v1/queues/q", json={"lease_seconds": 60, **kind})
@@ -127,7 +123,7 @@ def test_nothing_older_beats_what_comes_after_a_reset(
     assert (found["returned"], found["superseded"], found["expired"]) == (1, 1, 1)
 
 
-def test_a_push_reader_gets_what_comes_after_a_reset(client: Client) -> None:
+def test_a_push_connection_gets_updates_after_a_reset(client: Client) -> None:
     client.put("/v1/queues/q")
     feed = client.service.queue("q")
     reader, slow = subscribe(feed), subscribe(feed)

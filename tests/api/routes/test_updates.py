@@ -1,4 +1,4 @@
-"""`POST .../updates`: what becomes of updates, and what is refused."""
+"""`POST .../updates`: how updates are counted, and which bodies are refused."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from tests.api.bodies.arrow_streams import stream_of
+from tests.api.bodies.examples import ARROW, JSON
 from tests.api.serving import Client, assert_problem, serving
 
 PATH = "/v1/streams/trades/updates"
-JSON = "application/json"
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_an_update_without_a_time_has_the_services(trades: Client) -> None:
 
 
 @pytest.mark.parametrize("accepted", [0, 1])
-def test_only_a_hundred_rejections_are_told_of(trades: Client, accepted: int) -> None:
+def test_an_answer_lists_at_most_a_hundred_rejections(trades: Client, accepted: int) -> None:
     rows: list[object] = [{"key": None, "value": 1}] * 150 + [{"key": "a", "value": 1}] * accepted
     answer = trades.post(PATH, json=rows)
     assert answer.status_code == (202 if accepted else 422)
@@ -82,17 +83,9 @@ def test_bodies_of_all_types_mean_the_same(trades: Client, body: bytes, content_
 
 def test_an_arrow_stream_of_many_rows_is_conflated(trades: Client) -> None:
     keys = pa.array(["IBM", "GM"] * 5_000).dictionary_encode()
-    table = pa.table(
-        {"key": keys, "time": [float(row) for row in range(10_000)], "value": range(10_000)}
-    )
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table, max_chunksize=3_000)
-    answer = trades.post(
-        PATH,
-        content=sink.getvalue().to_pybytes(),
-        headers={"content-type": "application/vnd.apache.arrow.stream"},
-    )
+    table = pa.table({"key": keys, "time": map(float, range(10_000)), "value": range(10_000)})
+    body = stream_of(*table.to_batches(max_chunksize=3_000))
+    answer = trades.post(PATH, content=body, headers={"content-type": ARROW})
     assert answer.json()["waiting"] == 2
     assert answer.json()["superseded"] == 9_998
     served = {update["key"]: update["value"] for update in trades.dequeue("dashboard")}

@@ -1,4 +1,4 @@
-"""Columns have a type if their values are of one, and are JSON text else."""
+"""Columns have the type of their values if all have one type, and are JSON text otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found in whole columns is what would be found row by row."""
+"""Faults found in whole columns are those that are found row by row."""
 
 from __future__ import annotations
 

@@ -108,13 +108,13 @@ def test_nothing_else_is_a_time(kind: pa.DataType) -> None:
 
 
 @pytest.mark.parametrize("kind", VALUE_TYPES, ids=str)
-def test_what_json_can_say_is_a_value(kind: pa.DataType) -> None:
+def test_types_that_json_can_represent_are_values(kind: pa.DataType) -> None:
     layout(KEY, pa.field("value", kind))
 
 
 @pytest.mark.parametrize("kind", NO_VALUE_TYPES, ids=str)
 @pytest.mark.parametrize("name", ["value", "bid"])
-def test_what_json_cannot_say_is_none(kind: pa.DataType, name: str) -> None:
+def test_types_that_json_cannot_represent_are_refused(kind: pa.DataType, name: str) -> None:
     with pytest.raises(UnsupportedColumnError, match="cast") as raised:
         layout(KEY, pa.field(name, kind))
     assert raised.value.column == 1

@@ -1,4 +1,4 @@
-"""A stream from a stranger becomes a table that can be relied on, or is refused."""
+"""An Arrow stream from an untrusted client becomes a safe table, or is refused."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_a_stream_may_end_without_its_mark() -> None:
 
 
 @pytest.mark.parametrize("rest", [b"x", b"\0" * 8, BODY])
-def test_what_follows_the_end_is_not_ignored(rest: bytes) -> None:
+def test_bytes_after_the_end_are_an_error(rest: bytes) -> None:
     with pytest.raises(MalformedBodyError, match="follow the end") as raised:
         read_table(BODY + rest, LIMITS)
     assert raised.value.position == len(BODY)
 
 
 @pytest.mark.parametrize("body", [b"", b"text", BODY[:40], BODY[:-40], BODY[8:], b"\xff" * 100])
-def test_what_is_no_stream_is_malformed(body: bytes) -> None:
+def test_a_body_that_is_not_a_stream_is_malformed(body: bytes) -> None:
     with pytest.raises(MalformedBodyError):
         read_table(body, LIMITS)
 
@@ -96,7 +96,7 @@ LISTS = pa.array([[1.0, 2.0, 3.0, 4.0], [5.0] * 5])
     ],
     ids=range(8),
 )
-def test_what_could_crash_the_process_is_malformed(
+def test_a_stream_that_could_crash_the_process_is_malformed(
     column: pa.Array, sound: bytes, unsound: bytes
 ) -> None:
     body = body_of(key=["a", "b"], value=column)
@@ -124,7 +124,7 @@ def test_columns_that_cannot_be_read_are_refused_before_they_are() -> None:
 BATCH = pa.record_batch({"key": pa.array(["a", "b"]).dictionary_encode(), "value": [1.0, 2.0]})
 
 
-def test_a_plain_stream_is_fine() -> None:
+def test_an_uncompressed_stream_is_accepted() -> None:
     check_messages(stream_of(BATCH, BATCH), LIMITS)
     check_messages(body_of(key=["a"], value=[{"a": [1]}]), LIMITS)
 

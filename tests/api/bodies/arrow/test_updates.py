@@ -202,6 +202,6 @@ def test_too_many_values_are_refused_whether_or_not_they_take_room(
         read(body_of(key=range(2), bid=pa.nulls(2), ask=pa.nulls(2), size=pa.nulls(2)))
 
 
-def test_what_is_no_stream_is_malformed() -> None:
+def test_a_body_that_is_not_a_stream_is_malformed() -> None:
     with pytest.raises(MalformedBodyError):
         read(b"[]")
