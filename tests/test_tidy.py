@@ -236,23 +236,29 @@ def untested_modules(paths: Iterable[PurePosixPath]) -> list[str]:
 
 
 def deep_classes(texts: Iterable[str]) -> list[str]:
-    """Return the classes whose parent has a parent of ours; exceptions and protocols may have."""
-    parents: dict[str, set[str]] = {}
-    for text in texts:
+    """Return the classes whose parent has a parent of ours; exceptions and protocols may have.
+
+    A parent is the class of that name in the same text or, if there is none, in any other.
+    """
+    parents: dict[str, dict[int, set[str]]] = {}
+    for number, text in enumerate(texts):
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and not node.name.endswith("Error"):
                 names = {ast.unparse(base).partition("[")[0] for base in node.bases}
-                parents.setdefault(node.name, set()).update(names)
-    ours = {
-        name
-        for name, bases in parents.items()
-        if "Protocol" not in bases and not name.endswith("Error")
-    }
+                if "Protocol" not in names:
+                    parents.setdefault(node.name, {})[number] = names
+
+    def ours(names: set[str], number: int) -> Iterator[tuple[str, int]]:
+        for name in names & parents.keys():
+            texts_of = parents[name]
+            yield from ((name, n) for n in ([number] if number in texts_of else texts_of))
+
     deep = {
-        name: parent
-        for name in ours
-        for parent in parents[name] & ours
-        if parents[parent] & ours - {parent}
+        name
+        for name, by_text in parents.items()
+        for number, names in by_text.items()
+        for parent, place in ours(names - {name}, number)
+        if any(ours(parents[parent][place] - {parent}, place))
     }
     return sorted(f"{name} is two levels below another class of ours" for name in deep)
 
@@ -343,6 +349,8 @@ def test_a_class_below_a_class_below_another_is_found() -> None:
         deep_classes(["class P(Protocol): ...\nclass Q(P, Protocol): ...\nclass R(Q): ..."]) == []
     )
     assert deep_classes(["class Filter: ...\nclass Quiet(logging.Filter): ..."]) == []
+    of_another = "class B(Protocol): ..."
+    assert deep_classes([one, two, of_another]) == deep_classes([of_another, one, two]) != []
 
 
 def test_every_folder_of_modules_is_a_package() -> None:
