@@ -53,7 +53,7 @@ METHODS = methods_of(client)
 
 def test_both_clients_have_the_same_methods() -> None:
     assert list(methods_of(async_client)) == list(METHODS)
-    assert {"put_many", "consume", "watch", "_call"} <= set(METHODS)
+    assert {"put_many", "consume", "watch", "call"} <= set(METHODS)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -10,7 +10,6 @@ import pytest
 from upstream import ManualClock, ParameterError
 from upstream.client import RetryPolicy, ServiceUnreachableError, requests
 from upstream.client.connection import LIMITS, Connection, checked_headers
-from upstream.client.watching import WatchOptions
 
 
 def connection(url: str = "http://a:1/b/", **given: float) -> Connection:
@@ -65,13 +64,6 @@ def test_retries_are_a_number_or_a_policy() -> None:
 def test_a_timeout_that_makes_no_sense_is_refused(timeout: float) -> None:
     with pytest.raises(ParameterError, match="timeout"):
         connection(timeout=timeout)
-
-
-def test_a_watch_gets_the_address_and_the_patience() -> None:
-    watching = connection().watching("q", WatchOptions())
-    assert watching.address().startswith("ws://a:1/b/v1/queues/q/socket?")
-    assert watching.connect_options()["open_timeout"] == 5.0
-    assert watching.connect_options()["additional_headers"] == {"Authorization": "Bearer t"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from random import Random
 
 import httpx2
 import pytest
@@ -22,6 +21,7 @@ from upstream.client import (
     ServiceUnavailableError,
     ServiceUnreachableError,
 )
+from upstream.client.connection import Connection
 from upstream.client.exchange import Request
 from upstream.client.gathering import Gathering
 
@@ -323,9 +323,7 @@ def test_a_put_that_was_cancelled_loses_nothing() -> None:
         return Counts(waiting=1)
 
     async def run() -> AsyncFeed:
-        gathering = Gathering(
-            "s", size=1, clock=ManualClock(), policy=RetryPolicy(), random=Random(1)
-        )
+        gathering = Gathering(Connection("http://a", clock=ManualClock()), "s", 1)
         async with AsyncFeed(send, gathering, batch_seconds=None) as feed:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(feed.put("a", 1), 0.001)

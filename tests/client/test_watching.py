@@ -22,6 +22,7 @@ from upstream.client import (
     ServiceUnreachableError,
     WatchMessage,
 )
+from upstream.client.connection import Connection
 from upstream.client.watching import OnLost, Watching, WatchOptions
 from upstream.push_limits import MOST_WINDOW
 
@@ -36,18 +37,16 @@ def watching(
     clock: ManualClock | None = None,
     on_lost: OnLost | None = None,
 ) -> Watching:
-    return Watching(
-        "http://a:1",
-        "q",
-        options or WatchOptions(),
-        headers={"X": "y"},
+    connection = Connection(
+        "http://a:1/b",
         timeout=3.0,
-        policy=RetryPolicy(retries, first_delay=1.0, longest_delay=8.0),
-        reconnects=reconnects,
-        on_lost=on_lost,
+        retries=RetryPolicy(retries, first_delay=1.0, longest_delay=8.0),
+        headers={"X": "y"},
+        clock=clock or ManualClock(),
         random=Random(1),
-        now=(clock or ManualClock()).now,
     )
+    options = options or WatchOptions()
+    return Watching(connection, "q", options, reconnects=reconnects, on_lost=on_lost)
 
 
 def query(address: str) -> list[tuple[str, str]]:
@@ -59,20 +58,15 @@ def refused(status: int, body: bytes = b"", **headers: str) -> InvalidStatus:
     return InvalidStatus(Response(status, "", Headers(named), bytearray(body)))
 
 
-def delay(one: Watching, error: Exception) -> float:
-    found = one.after_loss(error)
-    assert found is not None
-    return found
-
-
 def closed(code: int, why: str = "") -> ConnectionClosedError:
     return ConnectionClosedError(Close(code, why), None, None)
 
 
-def test_a_connection_is_to_the_socket_of_the_queue() -> None:
-    address = watching().address()
-    assert address.startswith("ws://a:1/v1/queues/q/socket?")
-    assert query(address) == []
+def test_a_connection_is_opened_to_the_socket_of_the_queue() -> None:
+    one = watching()
+    assert one.address() == "ws://a:1/b/v1/queues/q/socket?"
+    assert one.connect_options()["open_timeout"] == 3.0
+    assert one.connect_options()["additional_headers"] == {"X": "y"}
 
 
 def test_the_options_are_in_the_query() -> None:
@@ -189,8 +183,8 @@ def test_a_message_that_cannot_be_parsed_is_refused() -> None:
 
 def test_the_first_connection_is_tried_as_often_as_any_request() -> None:
     one = watching(retries=2)
-    assert 0.5 <= delay(one, OSError("refused")) <= 1.0
-    assert 1.0 <= delay(one, OSError("refused")) <= 2.0
+    assert 0.5 <= one.after_loss(OSError("refused")) <= 1.0
+    assert 1.0 <= one.after_loss(OSError("refused")) <= 2.0
     with pytest.raises(ServiceUnreachableError) as caught:
         one.after_loss(OSError("refused"))
     assert (caught.value.attempts, caught.value.reason) == (3, "refused")
@@ -199,7 +193,7 @@ def test_the_first_connection_is_tried_as_often_as_any_request() -> None:
 def test_later_ones_are_tried_for_ever_with_delays_that_grow_no_further() -> None:
     one = watching(retries=0)
     one.connected()
-    delays = [delay(one, OSError()) for _ in range(100)]
+    delays = [one.after_loss(OSError()) for _ in range(100)]
     assert delays[0] <= 1.0
     assert 4.0 <= delays[-1] <= 8.0
 
@@ -217,7 +211,7 @@ def test_a_message_ends_the_row() -> None:
     for _ in range(3):
         one.connected()
         one.received('{"updates":[],"id":"r-1"}')
-        assert delay(one, OSError()) <= 1.0
+        assert one.after_loss(OSError()) <= 1.0
 
 
 def test_a_connection_that_lasts_ends_the_row_and_a_short_one_does_not() -> None:
@@ -226,7 +220,7 @@ def test_a_connection_that_lasts_ends_the_row_and_a_short_one_does_not() -> None
     for _ in range(3):
         one.connected()
         clock.advance(8.0)
-        assert delay(one, OSError()) <= 1.0
+        assert one.after_loss(OSError()) <= 1.0
     one.connected()
     clock.advance(7.9)
     with pytest.raises(ServiceUnreachableError):
@@ -235,7 +229,7 @@ def test_a_connection_that_lasts_ends_the_row_and_a_short_one_does_not() -> None
 
 @pytest.mark.parametrize("code", [1000, 1001, 1006, 1011, 1012, 1013])
 def test_a_connection_that_ended_is_made_again(code: int) -> None:
-    assert delay(watching(), closed(code)) > 0
+    assert watching().after_loss(closed(code)) > 0
 
 
 @pytest.mark.parametrize("code", [1002, 1003, 1007, 1008, 4000, 4404])
@@ -246,8 +240,8 @@ def test_a_connection_that_was_ended_on_purpose_is_not(code: int) -> None:
 
 
 def test_a_connection_that_broke_is_made_again() -> None:
-    assert delay(watching(), ConnectionClosedError(None, None, None)) > 0
-    assert delay(watching(), TimeoutError()) > 0
+    assert watching().after_loss(ConnectionClosedError(None, None, None)) > 0
+    assert watching().after_loss(TimeoutError()) > 0
 
 
 def test_a_missing_queue_is_raised_at_once() -> None:
@@ -259,7 +253,7 @@ def test_a_queue_that_was_there_may_come_back() -> None:
     one = watching(reconnects=1)
     one.connected()
     gone = refused(404, b'{"title":"Unknown name","detail":"no such queue"}')
-    assert delay(one, gone) > 0
+    assert one.after_loss(gone) > 0
     assert isinstance(one.meaning(gone), NotFoundError)
     with pytest.raises(NotFoundError, match="no such queue"):
         one.after_loss(gone)
@@ -273,7 +267,7 @@ def test_a_queue_that_is_deleted_while_it_is_watched_is_gone() -> None:
 
 
 def test_a_service_that_is_busy_is_given_the_time_it_asks_for() -> None:
-    assert delay(watching(), refused(503, Retry_After="20")) == 20.0
-    assert delay(watching(), refused(502)) <= 1.0
+    assert watching().after_loss(refused(503, Retry_After="20")) == 20.0
+    assert watching().after_loss(refused(502)) <= 1.0
     with pytest.raises(ServiceUnreachableError):
         watching().after_loss(refused(503, Retry_After="3600"))

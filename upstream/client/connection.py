@@ -16,10 +16,7 @@ from upstream.errors import ParameterError
 from .addresses import service_url, without_password
 from .answers import Answer
 from .exchange import Exchange, Request
-from .gathering import Gathering
-from .pace import Pace
 from .retries import LONGEST_SECONDS, RetryPolicy, is_wait, retry_after_seconds
-from .watching import OnLost, Watching, WatchOptions
 
 TIMEOUT_SECONDS: Final = 30.0
 """How long each step of a call may take by default."""
@@ -34,7 +31,7 @@ _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The checked parameters of a client. It makes the objects that decide what to send."""
+    """The checked parameters of a client, and the HTTP messages that follow from them."""
 
     url: str
     timeout: float = TIMEOUT_SECONDS
@@ -93,38 +90,6 @@ class Connection:
         """Return the answer in an HTTP response."""
         after = retry_after_seconds(response.headers.get("Retry-After"), self.clock.now())
         return Answer(response.status_code, response.content, after)
-
-    def watching(
-        self,
-        queue: str,
-        options: WatchOptions,
-        *,
-        reconnects: int | None = None,
-        on_lost: OnLost | None = None,
-    ) -> Watching:
-        """Return the state of a watch over its connections."""
-        return Watching(
-            self.url,
-            queue,
-            options,
-            headers=self.headers,
-            timeout=self.timeout,
-            policy=self.retries,
-            reconnects=reconnects,
-            on_lost=on_lost,
-            random=self.random,
-            now=self.clock.now,
-        )
-
-    def gathering(self, stream: str, batch_size: int) -> Gathering:
-        """Return the state of a feed."""
-        return Gathering(
-            stream, size=batch_size, clock=self.clock, policy=self.retries, random=self.random
-        )
-
-    def pace(self, limit: int | None) -> Pace:
-        """Return the state of a consumer's pace."""
-        return Pace(limit, self.clock.now)
 
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -10,19 +10,18 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, replace
-from random import Random
 from typing import Final
 
-from upstream.clock import Clock
 from upstream.errors import ParameterError, UpStreamError
 
 from . import requests
 from .answers import Counts, Key
 from .bodies import BODY_BYTES, check_batch_size, next_body
+from .connection import Connection
 from .encoding import JSON, encode_row
 from .errors import OutcomeUnknownError, ServiceError, ServiceUnreachableError
 from .exchange import Call, Request
-from .retries import RetryPolicy, is_wait
+from .retries import is_wait
 from .rows import Moment, seconds_of
 
 BATCH_SECONDS: Final = 0.1
@@ -58,12 +57,10 @@ class Gathering:
         "_added",
         "_began_at",
         "_bytes",
-        "_clock",
         "_confirmed",
+        "_connection",
         "_failure",
         "_passed",
-        "_policy",
-        "_random",
         "_rows",
         "_size",
         "_stream",
@@ -71,15 +68,11 @@ class Gathering:
         "counts",
     )
 
-    def __init__(
-        self, stream: str, *, size: int, clock: Clock, policy: RetryPolicy, random: Random
-    ) -> None:
+    def __init__(self, connection: Connection, stream: str, size: int) -> None:
         check_batch_size(size)
+        self._connection = connection
         self._stream = stream
         self._size = size
-        self._clock = clock
-        self._policy = policy
-        self._random = random
         self._rows: deque[bytes] = deque()
         self._bytes = 0
         self._began_at = 0.0
@@ -93,7 +86,7 @@ class Gathering:
         """Add an update; return how many wait. ValueNotEncodableError if it cannot be sent."""
         row = encode_row(key, seconds_of(time), value)
         if not self._rows:
-            self._began_at = self._clock.now()
+            self._began_at = self._connection.clock.now()
         self._rows.append(row)
         self._bytes += len(row)
         self._added += 1
@@ -111,7 +104,7 @@ class Gathering:
 
     def due_in(self, seconds: float) -> float | None:
         """Return in how many seconds to send, if updates may wait for `seconds`; None if empty."""
-        now = self._clock.now()
+        now = self._connection.clock.now()
         if self._unsent is not None:
             return max(0.0, self._unsent.retry_at - now)
         return max(0.0, self._began_at + seconds - now) if self._rows else None
@@ -121,7 +114,7 @@ class Gathering:
 
         Raises OutcomeUnknownError for a failed batch that might be applied twice, and drops it.
         """
-        now = self._clock.now()
+        now = self._connection.clock.now()
         batch = self._unsent
         if batch is None:
             if not self._rows:
@@ -131,7 +124,7 @@ class Gathering:
             self._unsent = batch = Batch(updates, requests.put_body(self._stream, body, JSON))
         elif batch.arrived_at is not None:
             age = now - batch.arrived_at
-            if age > self._policy.longest_total:
+            if age > self._connection.retries.longest_total:
                 self._end_batch()
                 raise OutcomeUnknownError(batch.updates, age)
         return batch.attempt(now)
@@ -162,7 +155,9 @@ class Gathering:
             return
         if isinstance(error, ServiceUnreachableError) and not error.may_have_arrived:
             batch.arrived_at = batch.arrived_before
-        batch.retry_at = self._clock.now() + self._policy.delay(batch.attempts, self._random)
+        connection = self._connection
+        delay = connection.retries.delay(batch.attempts, connection.random)
+        batch.retry_at = connection.clock.now() + delay
 
     def note(self, failure: UpStreamError) -> None:
         """Keep a failure in the background for the next call; one that cannot pass is kept."""

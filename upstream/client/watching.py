@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from random import Random
 from typing import Final, Literal, TypeAlias, TypedDict
 from urllib.parse import urlencode
 
@@ -26,6 +25,7 @@ from upstream.push_limits import MOST_WINDOW
 
 from .addresses import web_socket_url, without_password
 from .answers import Answer, ReceivedUpdate, WatchMessage
+from .connection import Connection
 from .encoding import path_of_name
 from .errors import (
     AnswerNotUnderstoodError,
@@ -34,7 +34,7 @@ from .errors import (
     ServiceUnreachableError,
     refusal,
 )
-from .retries import WORTH_A_RETRY, RetryPolicy, retry_after_seconds
+from .retries import WORTH_A_RETRY, retry_after_seconds
 
 CREDIT: Final = '{"credit":1}'
 """Sent for each message that was consumed."""
@@ -118,48 +118,33 @@ class Watching:
 
     __slots__ = (
         "_connected_at",
+        "_connection",
         "_failures",
         "_has_connected",
-        "_headers",
         "_last_id",
-        "_now",
         "_on_lost",
         "_options",
         "_owes_credit",
         "_pending",
-        "_policy",
         "_queue",
-        "_random",
         "_reconnects",
-        "_timeout",
-        "_url",
         "superseded",
     )
 
     def __init__(
         self,
-        url: str,
+        connection: Connection,
         queue: str,
         options: WatchOptions,
         *,
-        headers: Mapping[str, str],
-        timeout: float,
-        policy: RetryPolicy,
         reconnects: int | None,
         on_lost: OnLost | None,
-        random: Random,
-        now: Callable[[], float],
     ) -> None:
-        self._url = url
+        self._connection = connection
         self._queue = path_of_name(queue)
         self._options = options
-        self._headers = headers
-        self._timeout = timeout
-        self._policy = policy
         self._reconnects = reconnects
         self._on_lost = on_lost
-        self._random = random
-        self._now = now
         self._last_id = ""
         self._failures = 0
         self._has_connected = False
@@ -172,14 +157,14 @@ class Watching:
     def address(self) -> str:
         """Return the address of the next connection."""
         query = self._options.query(self._last_id, snapshot=self._wants_snapshot())
-        return f"{web_socket_url(self._url)}/v1/queues/{self._queue}/socket?{query}"
+        return f"{web_socket_url(self._connection.url)}/v1/queues/{self._queue}/socket?{query}"
 
     def connect_options(self) -> ConnectOptions:
         """Return how to open the next connection."""
         return ConnectOptions(
-            additional_headers=self._headers,
+            additional_headers=self._connection.headers,
             compression=None,  # it would cost the service more memory than everything else
-            open_timeout=self._timeout,
+            open_timeout=self._connection.timeout,
             close_timeout=CLOSE_SECONDS,
             max_size=None,
             max_queue=MOST_WINDOW + 1,
@@ -188,7 +173,7 @@ class Watching:
     def connected(self) -> None:
         """Note that a connection is open."""
         self._has_connected = True
-        self._connected_at = self._now()
+        self._connected_at = self._connection.clock.now()
         self._owes_credit = False
 
     def received(self, data: str | bytes) -> WatchMessage:
@@ -196,7 +181,7 @@ class Watching:
         try:
             message = _read_message(data)
         except msgspec.DecodeError as error:
-            raise AnswerNotUnderstoodError(self._url, 101, str(error)) from error
+            raise AnswerNotUnderstoodError(self._connection.url, 101, str(error)) from error
         self._last_id = message.id or self._last_id
         self._failures = 0
         self._owes_credit = True
@@ -229,13 +214,15 @@ class Watching:
         asked_for = self._delay_asked_for(error)
         self._forget_old_failures()
         self._failures += 1
-        most = self._reconnects if self._has_connected else self._policy.retries
-        delay = self._policy.delay_asked_for(asked_for, self._failures, self._random)
+        most = self._reconnects if self._has_connected else self._connection.retries.retries
+        delay = self._connection.retries.delay_asked_for(
+            asked_for, self._failures, self._connection.random
+        )
         if delay is None or (most is not None and self._failures > most):
             meaning = self.meaning(error)
             if isinstance(meaning, NotFoundError):
                 raise meaning from error
-            url = str(without_password(self._url))
+            url = str(without_password(self._connection.url))
             raise ServiceUnreachableError(url, _reason(error), self._failures) from error
         if self._on_lost is not None:
             self._on_lost(self.meaning(error), delay)
@@ -246,7 +233,9 @@ class Watching:
         if not isinstance(error, InvalidStatus):
             return error
         response = error.response
-        after = retry_after_seconds(response.headers.get("Retry-After"), self._now())
+        after = retry_after_seconds(
+            response.headers.get("Retry-After"), self._connection.clock.now()
+        )
         return refusal(Answer(response.status_code, bytes(response.body or b""), after))
 
     def _wants_snapshot(self) -> bool:
@@ -257,7 +246,11 @@ class Watching:
     def _forget_old_failures(self) -> None:
         """Start the count again after a connection that lasted, even without a message."""
         connected_at, self._connected_at = self._connected_at, None
-        if connected_at is not None and self._now() - connected_at >= self._policy.longest_delay:
+        if (
+            connected_at is not None
+            and self._connection.clock.now() - connected_at
+            >= self._connection.retries.longest_delay
+        ):
             self._failures = 0
 
     def _delay_asked_for(self, error: Exception) -> float | None:
