@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.server_process import running
 from upstream.client import Client
 from upstream.extras import install_command
 
-from ..client.running_service import running_service
 from .console import PROGRAM, REFUSED, UNREACHABLE
 
 PATIENCE_SECONDS = 60.0
@@ -174,7 +174,7 @@ def test_a_pipe_that_stays_open_is_sent_in_time(
 
 
 def test_the_updates_that_were_sent_are_reported_though_the_service_ends(name: str) -> None:
-    with running_service() as service, Client(service.url) as client:
+    with running() as service, Client(service.url) as client:
         client.create_queue(name)
         command = [*PROGRAM, "--server", service.url, "put", name]
         with subprocess.Popen(
@@ -272,7 +272,7 @@ def test_watch_draws_a_table_in_a_terminal(service_url: str, queue: str, client:
 
 
 def test_top_draws_a_table_of_what_fits_in_a_terminal() -> None:
-    with running_service() as service, Client(service.url) as client:
+    with running() as service, Client(service.url) as client:
         for number in range(30):
             client.create_queue(f"q{number}", stream="s")
         client.create_queue("zz", stream="s")

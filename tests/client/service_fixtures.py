@@ -7,16 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.server_process import running
 from upstream.client import Client
-
-from .running_service import running_service
 
 
 @pytest.fixture(scope="session")
 def service_url() -> Iterator[str]:
-    """Return where a service listens, which many tests share."""
-    with running_service() as service:
-        yield service.url
+    """Return the address of a service that many tests share."""
+    with running() as server:
+        yield server.url
 
 
 @pytest.fixture

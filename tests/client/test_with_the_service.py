@@ -8,6 +8,7 @@ import time
 import pyarrow as pa
 import pytest
 
+from tests.server_process import running
 from upstream.client import (
     AsyncClient,
     Client,
@@ -18,8 +19,6 @@ from upstream.client import (
     RequestRefusedError,
     ServiceUnreachableError,
 )
-
-from .running_service import running_service
 
 
 def test_streams_and_queues_come_and_go(client: Client, name: str) -> None:
@@ -305,7 +304,7 @@ def test_everything_works_with_asyncio(service_url: str, name: str) -> None:
 @pytest.mark.slow
 def test_a_service_that_starts_again_is_a_new_picture() -> None:
     lost: list[tuple[Exception, float]] = []
-    with running_service() as first, Client(first.url, timeout=10.0) as client:
+    with running() as first, Client(first.url, timeout=10.0) as client:
         client.create_queue("q")
         client.put_many("q", [("a", 1), ("gone", 2)])
         watch = client.watch("q", on_lost=lambda *said: lost.append(said))
@@ -314,7 +313,10 @@ def test_a_service_that_starts_again_is_a_new_picture() -> None:
         while seen != {"a", "gone"}:
             seen |= {update.key for update in next(messages).updates}
         port = first.port
-    with running_service(port=port) as second, Client(second.url) as again:
+    with (
+        running(("-m", "api", "--port", str(port), "--no-demo")) as second,
+        Client(second.url) as again,
+    ):
         again.create_queue("q")
         again.put("q", "a", 3)
         while True:
@@ -327,7 +329,7 @@ def test_a_service_that_starts_again_is_a_new_picture() -> None:
 
 
 def test_a_service_that_has_gone_is_unreachable() -> None:
-    with running_service() as service:
+    with running() as service:
         url = service.url
     with Client(url, retries=0) as client, pytest.raises(ServiceUnreachableError):
         client.streams()
