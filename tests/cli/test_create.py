@@ -125,3 +125,13 @@ def test_a_bound_on_times_and_none_at_all_contradict_each_other(
     assert result.exit_code == USAGE_ERROR
     assert "--any-time and --most-ahead exclude each other" in result.stderr
     assert name not in {stream.name for stream in client.streams()}
+
+
+def test_the_times_of_a_stream_may_be_bounded_or_not(
+    service_url: str, name: str, client: Client
+) -> None:
+    view = json_of("create", "stream", name, "--most-ahead", "60", "--json", url=service_url)
+    assert isinstance(view, dict)
+    assert view["most_ahead"] == 60.0
+    invoke("create", "stream", f"{name}-2", "--any-time", url=service_url)
+    assert client.stream(f"{name}-2").most_ahead is None

@@ -63,8 +63,7 @@ def test_what_runs_on_spark_needs_no_other_extra() -> None:
         f"import sys\nsys.modules.update(dict.fromkeys({others}))\n"
         "import upstream.spark.conflation.processor\n"
         "import upstream.spark.source.data_source\n"
-        "import upstream.spark.source.stream_reader\n"
-        "import upstream.spark.source.table_reader\n"
+        "import upstream.spark.source.readers\n"
         "import upstream.spark.source.writer\n"
     )
 

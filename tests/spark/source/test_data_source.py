@@ -8,6 +8,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkException
 
 from upstream.client import Client
+from upstream.spark import register
 from upstream.spark.source.data_source import UpstreamDataSource
 from upstream.spark.source.errors import OptionError, StreamMissingError
 
@@ -63,3 +64,10 @@ def test_a_service_that_is_down_is_named_with_its_address(session: SparkSession)
         nowhere.load()
     with pytest.raises(PySparkException, match=r"http://127.0.0.1:9 could not be reached"):
         nowhere.schema("key string, price double").load().collect()
+
+
+def test_a_session_knows_the_format_however_often_it_was_registered(spark: SparkSession) -> None:
+    for _ in range(2):
+        register(spark)
+    with pytest.raises(AnalysisException, match="option `stream` is missing"):
+        spark.read.format("upstream").option("url", "http://127.0.0.1:9").load()

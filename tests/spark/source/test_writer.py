@@ -7,16 +7,32 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from upstream.client import Client, Counts, Rejection
-from upstream.spark.source.errors import RowsRejectedError, StreamMissingError
+from upstream.spark.source.errors import ColumnError, RowsRejectedError, StreamMissingError
 from upstream.spark.source.options import Address, WriteOptions
 from upstream.spark.source.sending import Sent
-from upstream.spark.source.writer import SentMessage, TableWriter
+from upstream.spark.source.writer import SentMessage, TableWriter, check_writable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 PATIENCE_SECONDS = 100
 
@@ -162,3 +178,49 @@ def test_a_service_that_is_down_fails_the_query_with_its_address(
     query = query.options(url="http://127.0.0.1:9", stream="prices", retries="0")
     with pytest.raises(StreamingQueryException, match=r"http://127.0.0.1:9 could not be reached"):
         query.start().awaitTermination(PATIENCE_SECONDS)
+
+
+# Checks of the columns
+
+
+def schema(**columns: DataType) -> StructType:
+    return StructType([StructField(name, kind) for name, kind in columns.items()])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"key": StringType(), "value": DoubleType()},
+        {"key": LongType(), "time": TimestampType(), "price": DoubleType(), "is": BooleanType()},
+        {"key": StringType(), "time": TimestampNTZType(), "sizes": ArrayType(IntegerType())},
+        {"key": StringType(), "time": LongType(), "at": schema(x=DoubleType())},
+    ],
+)
+def test_columns_of_updates_can_be_written(columns: dict[str, DataType]) -> None:
+    check_writable(schema(**columns))
+
+
+@pytest.mark.parametrize(
+    ("changed", "column"),
+    [
+        ({"key": None}, "key"),
+        ({"key": DoubleType()}, "key"),
+        ({"time": StringType()}, "time"),
+        ({"time": DateType()}, "time"),
+        ({"time": DecimalType(10, 2)}, "time"),
+        ({"value": None}, "value"),
+        ({"value": DecimalType(10, 2)}, "value"),
+        ({"value": TimestampType()}, "value"),
+        ({"value": BinaryType()}, "value"),
+        ({"value": MapType(StringType(), StringType())}, "value"),
+        ({"value": ArrayType(DateType())}, "value"),
+        ({"value": StructType([])}, "value"),
+        ({"deleted": BooleanType()}, "deleted"),
+    ],
+)
+def test_an_invalid_column_is_named(changed: dict[str, DataType | None], column: str) -> None:
+    columns = {"key": StringType(), "time": DoubleType(), "value": DoubleType()} | changed
+    given = {name: kind for name, kind in columns.items() if kind is not None}
+    with pytest.raises(ColumnError, match=f"column `{column}`") as raised:
+        check_writable(schema(**given))
+    assert raised.value.column == column

@@ -1,12 +1,14 @@
-"""Queues as streams, through Spark: what was taken, in which batches, and after a failure."""
+"""Queues as streams, and tables of newest values, through Spark."""
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import Row
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -15,7 +17,7 @@ from upstream.spark.source.data_source import UpstreamDataSource
 from upstream.spark.source.offsets import Offset
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA = "key string, time double, price double, deleted boolean"
 PATIENCE_SECONDS = 100
@@ -157,3 +159,66 @@ def test_all_that_waits_is_taken_at_once_if_the_trigger_asks_for_all(url: str, q
     assert reader.partitions(end, end) == []
     assert repr(parts[0]).startswith("AnswerPartition(")
     reader.stop()
+
+
+# Tables
+
+
+def table(session: SparkSession, url: str, stream: str, schema: str | None = None) -> DataFrame:
+    reader = session.read.format("upstream").option("url", url).option("stream", stream)
+    return (reader if schema is None else reader.schema(schema)).load()
+
+
+@pytest.fixture
+def prices(client: Client, name: str) -> str:
+    """Return a stream of prices, of which one is deleted and one was corrected."""
+    client.create_stream(name)
+    client.put_many(
+        name,
+        [
+            ("IBM", {"price": 24.0, "size": 7, "venue": {"id": "N"}}, 1.5),
+            ("IBM", {"price": 24.25, "size": 8, "venue": None}, 2.5),
+            ("MSFT", {"price": 50, "size": 9}, 3),
+            ("GONE", {"price": 1}, 3),
+        ],
+    )
+    client.delete(name, "GONE")
+    return name
+
+
+def test_a_table_has_the_newest_value_of_each_key(
+    session: SparkSession, url: str, prices: str
+) -> None:
+    rows = table(session, url, prices).orderBy("key").collect()
+    assert rows == [
+        Row(key="IBM", time=2.5, price=24.25, size=8, venue=None),
+        Row(key="MSFT", time=3.0, price=50.0, size=9, venue=None),
+    ]
+
+
+def test_a_schema_that_is_given_chooses_and_converts(
+    session: SparkSession, url: str, prices: str
+) -> None:
+    schema = "price string, time timestamp, key string, missing array<int>, deleted boolean"
+    row = table(session, url, prices, schema).where("key = 'IBM'").collect()[0]
+    at = dt.datetime.fromtimestamp(2.5, dt.UTC).replace(tzinfo=None)
+    assert (row.price, row.key, row.missing, row.deleted) == ("24.25", "IBM", None, False)
+    assert row.time.astimezone(dt.UTC).replace(tzinfo=None) == at
+
+
+def test_a_value_that_does_not_fit_is_named_by_key_and_column(
+    session: SparkSession, url: str, prices: str
+) -> None:
+    with pytest.raises(PySparkException, match=r"column `price` of key 'IBM': 24.25 does not fit"):
+        table(session, url, prices, "key string, price int").collect()
+    with pytest.raises(PySparkException, match="column `price` cannot be binary"):
+        table(session, url, prices, "price binary").collect()
+
+
+def test_an_empty_stream_is_an_empty_table(
+    session: SparkSession, url: str, client: Client, name: str
+) -> None:
+    client.create_stream(name)
+    frame = table(session, url, name)
+    assert frame.columns == ["key", "time", "value"]
+    assert frame.collect() == []
