@@ -17,9 +17,9 @@ from upstream.spark.conflation.bucket_queue import (
     MOST_OUT_OF_DATE,
     POLICIES,
     BucketQueue,
+    ConflatedRow,
     Served,
 )
-from upstream.spark.conflation.conflated_row import ConflatedRow
 from upstream.spark.conflation.key_pages import KEYS_PER_PAGE
 from upstream.spark.conflation.metrics import ConflationMetrics
 from upstream.spark.conflation.waiting_lines import SEGMENT
@@ -220,3 +220,9 @@ def test_rows_that_were_rejected_are_counted_and_nothing_else() -> None:
     served, counts = bucket.trigger([row], None, TICK)
     assert served == []
     assert (counts.arrived, counts.rejected, counts.keys) == (7, 7, 0)
+
+
+def test_a_row_of_a_single_update_has_one_time_and_one_position() -> None:
+    row = ConflatedRow.of("IBM", 24.0, "N", time=3.0, position=7)
+    assert (row.key, row.payload, row.times, row.positions) == ("IBM", (24.0, "N"), (3.0,), (7,))
+    assert (row.late, row.rejected, row.is_deletion) == (0, 0, False)
