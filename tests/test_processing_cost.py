@@ -128,19 +128,17 @@ NO_COSTS = [-1.0, -5e-324, math.nan, math.inf, -math.inf, "1", 1j]
 
 @pytest.mark.parametrize("number", NO_COSTS)
 @pytest.mark.parametrize(
-    "check", [lambda number: check_cost("processing_cost", number), ProcessingCost]
+    "check",
+    [
+        lambda number: check_cost("processing_cost", number),
+        ProcessingCost,
+        lambda number: ProcessingCost(lambda: number).seconds(),
+    ],
+    ids=["checked", "given", "told"],
 )
-def test_what_is_no_cost_is_refused(number: float, check: Callable[[float], object]) -> None:
+def test_an_invalid_cost_is_refused(number: float, check: Callable[[float], object]) -> None:
     with pytest.raises(CostError, match="processing_cost") as raised:
         check(number)
-    assert raised.value.value is number
-
-
-@pytest.mark.parametrize("number", NO_COSTS)
-def test_what_is_no_cost_is_refused_when_it_is_told(number: float) -> None:
-    cost = ProcessingCost(lambda: number)
-    with pytest.raises(CostError, match="processing_cost") as raised:
-        cost.seconds()
     assert raised.value.value is number
 
 

@@ -13,17 +13,13 @@ import pytest
 
 from upstream import ClosedError, ParameterError, Update, ValueNotEncodableError
 from upstream.client import (
-    AnswerNotUnderstoodError,
     Client,
-    ConflictError,
     Counts,
     Delivered,
     InvalidRequestError,
     NotFoundError,
     ReceivedUpdate,
     RetryPolicy,
-    ServiceFailedError,
-    ServiceUnavailableError,
     ServiceUnreachableError,
     requests,
 )
@@ -76,14 +72,6 @@ def test_a_lost_request_is_sent_again_with_its_key(
     assert len(service.delays) == 2
 
 
-def test_equal_calls_have_different_idempotency_keys(connect: Connect) -> None:
-    service = ScriptedService(COUNTS)
-    with service.client(connect) as client:
-        client.put("s", "a", 1)
-        client.put("s", "a", 1)
-    assert len(set(service.keys)) == 2
-
-
 def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect) -> None:
     service = ScriptedService(httpx2.ConnectError("refused"))
     with (
@@ -95,41 +83,11 @@ def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect)
     assert len(service.requests) == 3
 
 
-def test_without_retries_nothing_is_sent_again(connect: Connect) -> None:
-    service = ScriptedService(problem(503, "Busy"))
-    with service.client(connect, retries=0) as client, pytest.raises(ServiceUnavailableError):
-        client.streams()
-    assert len(service.requests) == 1
-    assert service.delays == []
-
-
 def test_a_retry_waits_as_long_as_the_service_asks(connect: Connect) -> None:
     service = ScriptedService(httpx2.Response(503, headers={"Retry-After": "9"}), COUNTS)
     with service.client(connect) as client:
         client.put("s", "a", 1)
     assert service.delays == [9.0]
-
-
-def test_a_request_that_the_service_failed_at_is_not_retried(connect: Connect) -> None:
-    service = ScriptedService(problem(500, "Our fault"))
-    with service.client(connect) as client, pytest.raises(ServiceFailedError):
-        client.put("s", "a", 1)
-    assert len(service.requests) == 1
-
-
-def test_a_refusal_is_raised_with_the_detail_of_the_service(connect: Connect) -> None:
-    service = ScriptedService(GONE)
-    with (
-        service.client(connect) as client,
-        pytest.raises(NotFoundError, match="no queue of that name"),
-    ):
-        client.statistics("q")
-
-
-def test_an_answer_that_is_not_from_the_service_is_refused(connect: Connect) -> None:
-    service = ScriptedService(httpx2.Response(200, content=b"<html>Welcome</html>"))
-    with service.client(connect) as client, pytest.raises(AnswerNotUnderstoodError, match=URL):
-        client.streams()
 
 
 def test_definitions_are_sent_as_given(connect: Connect) -> None:
@@ -270,25 +228,11 @@ def test_a_batch_can_be_requested_again_with_a_chosen_key(connect: Connect) -> N
     assert targets(service.requests) == [("POST", "/v1/queues/q/dequeue?limit=100")]
 
 
-def test_an_answer_that_is_no_longer_kept_is_a_conflict(connect: Connect) -> None:
-    service = ScriptedService(httpx2.ReadError("reset"), problem(409, "Answer not kept", "done"))
-    with service.client(connect) as client, pytest.raises(ConflictError, match="Answer not kept"):
-        client.dequeue("q")
-
-
 def test_one_stream_or_queue_can_be_looked_at(connect: Connect) -> None:
     with ScriptedService(answer({"name": "s", "keys": 3})).client() as client:
         assert client.stream("s").keys == 3
     with ScriptedService(answer({"name": "q", "stream": "s", "waiting": 3})).client() as client:
         assert client.queue("q").waiting == 3
-
-
-def test_many_long_updates_go_in_bodies_that_the_service_takes(connect: Connect) -> None:
-    service = ScriptedService(COUNTS)
-    with service.client(connect) as client:
-        client.put_many("s", [(f"k{number}", "x" * 1_000_000) for number in range(20)])
-    assert len(service.requests) == 3
-    assert max(len(request.content) for request in service.requests) <= 8_000_000
 
 
 def test_a_call_that_waits_for_its_retry_ends_with_the_client(connect: Connect) -> None:
@@ -337,13 +281,6 @@ def test_a_closed_client_says_so() -> None:
 def test_an_invalid_address_is_refused_at_once(connect: Connect) -> None:
     with pytest.raises(ParameterError, match="url"):
         connect("localhost:8000")
-
-
-def test_retries_are_a_number_or_a_policy(connect: Connect) -> None:
-    with pytest.raises(ParameterError, match="retries"):
-        connect(URL, retries=-1)
-    with connect(URL, retries=RetryPolicy(0)) as client:
-        assert client is not None
 
 
 def test_a_request_of_the_caller_is_sent_like_any_other(connect: Connect) -> None:

@@ -16,7 +16,6 @@ from upstream import ParameterError
 from upstream.client import (
     AsyncClient,
     Client,
-    NotFoundError,
     RequestRefusedError,
     RetryPolicy,
     ServiceUnreachableError,
@@ -114,14 +113,6 @@ def test_closing_a_watch_ends_a_loop_that_waits_to_reconnect(connect: Connect) -
         watch.close()
         thread.join(PATIENCE_SECONDS)
         assert not thread.is_alive()
-
-
-def test_deleting_the_queue_ends_a_watch(connect: Connect) -> None:
-    with (
-        watched(connect, Script([], closed_with(1001, "the queue was deleted"))) as (_, watch),
-        pytest.raises(NotFoundError, match="the queue was deleted"),
-    ):
-        next(iter(watch))
 
 
 def test_credit_is_sent_after_a_message_was_consumed_and_not_before(
