@@ -10,9 +10,9 @@ import socket
 import pytest
 
 from upstream.cli.command_line import HELP, app, create, remove
-from upstream.client import Client
+from upstream.client import Client, NotFoundError
 
-from .console import UNREACHABLE, USAGE_ERROR, invoke
+from .console import REFUSED, UNREACHABLE, USAGE_ERROR, invoke
 
 WATCHING = ["--keys", "--max-rate", "--max-rate-per-key", "--window", "--count", "--snapshot"]
 COMMANDS: dict[str, list[str]] = {
@@ -146,3 +146,32 @@ def test_the_service_may_be_named_by_the_environment(unused_url: str) -> None:
 
 def test_the_option_goes_before_the_environment(service_url: str, unused_url: str) -> None:
     assert invoke("ls", url=service_url, env={"UPSTREAM_URL": unused_url}).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("get STREAM", "get STREAM a", "rm stream STREAM", "rm key STREAM a", "reset STREAM a"),
+        *("put STREAM a 1", "rm queue QUEUE", "dequeue QUEUE", "deliver QUEUE r-1"),
+        *("watch QUEUE", "tail QUEUE", "staleness QUEUE", "get KNOWN a", "get KNOWN 7 -j"),
+        "rm key KNOWN 7 --json-key --json",
+    ],
+)
+def test_an_unknown_stream_queue_or_key_is_refused(
+    service_url: str, name: str, client: Client, command: str
+) -> None:
+    client.create_stream(name)
+    words = command.replace("STREAM", f"{name}-2").replace("QUEUE", name).replace("KNOWN", name)
+    result = invoke(*words.split(), url=service_url)
+    assert (result.exit_code, result.stdout) == (REFUSED, "")
+    assert "404" in result.stderr
+
+
+def test_lines_for_an_unknown_stream_are_refused(
+    service_url: str, name: str, client: Client
+) -> None:
+    result = invoke("put", name, url=service_url, said='["a", null, 1]\n')
+    assert (result.exit_code, result.stdout) == (REFUSED, "0 waiting, 0 superseded\n")
+    assert "404" in result.stderr
+    with pytest.raises(NotFoundError):
+        client.snapshot(name)

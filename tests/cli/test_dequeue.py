@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from upstream.client import Client
 
-from .console import REFUSED, invoke, json_of, lines_of, output_of
+from .console import invoke, json_of, lines_of, output_of
 
 
 def test_updates_are_taken_and_printed_line_by_line(
@@ -55,11 +53,3 @@ def test_leases_are_delivered(service_url: str, name: str, client: Client) -> No
         "unknown": 2,
     }
     assert client.statistics(name).delivered == 3
-
-
-@pytest.mark.parametrize("words", [["dequeue"], ["deliver", "r-1"]], ids=" ".join)
-def test_a_queue_that_is_not_there_is_refused(
-    service_url: str, name: str, words: list[str]
-) -> None:
-    command, *leases = words
-    assert invoke(command, name, *leases, url=service_url).exit_code == REFUSED
