@@ -14,7 +14,7 @@ from upstream.client import QueueOptions, QueueView, StreamOptions
 
 from .arguments import Json, NewName, complete_stream, positive
 from .connection import connected
-from .output import say, write_json
+from .output import report
 
 WINDOWS = "Windows (for queues of the kind window)"
 
@@ -192,10 +192,7 @@ def create_stream(
         options["most_ahead"] = None
     with connected(context) as client:
         view = client.create_stream(name, **options)
-    if is_json:
-        write_json(view)
-    else:
-        say(f"Stream {view.name} is defined.")
+    report(view, f"Stream {view.name} is defined.", is_json=is_json)
 
 
 def create_queue(
@@ -249,10 +246,7 @@ def create_queue(
     options = msgspec.convert(_given(given), QueueOptions)
     with connected(context) as client:
         view = client.create_queue(name, **options)
-    if is_json:
-        write_json(view)
-    else:
-        say(_sentence(view))
+    report(view, _sentence(view), is_json=is_json)
 
 
 def _given(options: Mapping[str, object]) -> dict[str, object]:

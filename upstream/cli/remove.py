@@ -19,7 +19,7 @@ import typer
 from .arguments import Json, JsonKey, QueueName, StreamName, key_of
 from .connection import INTERRUPTED, REFUSED, connected
 from .formatting import count, key_text
-from .output import say, write_json
+from .output import report, say
 
 ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
@@ -46,10 +46,11 @@ def remove_stream(
     _make_sure(f"Remove stream {name}, its queues and their updates?", is_sure=is_sure)
     with connected(context) as client:
         dropped = client.drop_stream(name)
-    if is_json:
-        write_json(dropped)
-    else:
-        say(f"Removed stream {name} and {count(len(dropped.queues), 'queue')}.")
+    report(
+        dropped,
+        f"Removed stream {name} and {count(len(dropped.queues), 'queue')}.",
+        is_json=is_json,
+    )
 
 
 def remove_queue(
@@ -66,10 +67,7 @@ def remove_queue(
     _make_sure(f"Remove queue {name} and its waiting updates?", is_sure=is_sure)
     with connected(context) as client:
         dropped = client.drop_queue(name)
-    if is_json:
-        write_json(dropped)
-    else:
-        say(f"Removed queue {name}.")
+    report(dropped, f"Removed queue {name}.", is_json=is_json)
 
 
 def remove_key(
@@ -88,10 +86,7 @@ def remove_key(
     """
     with connected(context) as client:
         counts = client.delete(stream, key_of(key, is_json=is_json_key))
-    if is_json:
-        write_json(counts)
-    else:
-        say(f"Deleted key {key_text(key)}.")
+    report(counts, f"Deleted key {key_text(key)}.", is_json=is_json)
 
 
 def reset_key(
@@ -113,12 +108,10 @@ def reset_key(
     """
     with connected(context) as client:
         was_known = client.reset_key(stream, key_of(key, is_json=is_json_key))
-    if is_json:
-        write_json({"reset": was_known})
-    elif was_known:
-        say(f"Reset key {key_text(key)}.")
-    else:
-        say(f"Key {key_text(key)} is unknown; there is nothing to reset.")
+    said = f"Key {key_text(key)} is unknown; there is nothing to reset."
+    if was_known:
+        said = f"Reset key {key_text(key)}."
+    report({"reset": was_known}, said, is_json=is_json)
 
 
 def _make_sure(question: str, *, is_sure: bool) -> None:
