@@ -15,7 +15,7 @@ import pytest
 from upstream import ContinuousQuery, Engine, ManualClock, Result, StreamFullError
 from upstream.tables import engine_stream
 
-SECONDS = float(os.environ.get("THREADS_SECONDS", "10"))
+SECONDS = float(os.environ.get("THREADS_SECONDS", "5"))
 """How long the stress takes."""
 TEXTS = {
     "sums": "SELECT k, sum(x) AS x, count(*) AS n FROM rows(ticks, 1000, 500) GROUP BY k",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-import socket
 
 import pytest
 
@@ -122,13 +121,6 @@ def test_an_invalid_command_line_names_the_fault_and_sends_nothing(
     assert result.exit_code == USAGE_ERROR
     assert named in " ".join(result.stderr.split())
     assert result.stdout == ""
-
-
-@pytest.fixture
-def unused_url() -> str:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def test_an_unreachable_service_has_an_exit_code_of_its_own(unused_url: str) -> None:

@@ -212,7 +212,7 @@ def test_ctrl_c_sends_the_lines_read_so_far_and_reports_them(
 
 
 def test_a_full_disk_is_reported(service_url: str, queue: str) -> None:
-    for arguments in (["ls"], ["get", queue], ["get", queue, "a"]):
+    for arguments in (["ls"], ["get", queue]):
         with open("/dev/full", "w") as full:  # noqa: PTH123
             run = subprocess.run(
                 [*PROGRAM, "--server", service_url, *arguments],

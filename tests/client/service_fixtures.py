@@ -1,7 +1,8 @@
-"""Fixtures: one service for all tests of a folder that need a real one."""
+"""Fixtures: one service for all tests that need a real one, and an address without a service."""
 
 from __future__ import annotations
 
+import socket
 import uuid
 from collections.abc import Iterator
 
@@ -29,3 +30,11 @@ def client(service_url: str) -> Iterator[Client]:
 def name() -> str:
     """Return a name that no other test uses."""
     return f"test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def unused_url() -> Iterator[str]:
+    """Return an address at which nothing listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -175,17 +174,16 @@ def test_a_connection_that_the_service_ends_on_purpose_is_not_opened_again(
     assert len(server.paths) == 1
 
 
-def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect) -> None:
+def test_an_unreachable_service_is_raised_after_the_last_retry(
+    connect: Connect, unused_url: str
+) -> None:
     delays: list[float] = []
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and does not listen
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        with (
-            client_of(connect, url, retries=2, sleep=delays.append) as client,
-            pytest.raises(ServiceUnreachableError),
-            client.watch("q"),
-        ):
-            pass
+    with (
+        client_of(connect, unused_url, retries=2, sleep=delays.append) as client,
+        pytest.raises(ServiceUnreachableError),
+        client.watch("q"),
+    ):
+        pass
     assert len(delays) == 2
 
 
