@@ -22,7 +22,7 @@ def test_updates_are_taken_and_printed_line_by_line(
     assert output_of("dequeue", name, "--wait", "0.01", url=service_url) == ""
 
 
-def test_what_was_printed_is_delivered(service_url: str, name: str, client: Client) -> None:
+def test_printed_updates_are_delivered(service_url: str, name: str, client: Client) -> None:
     client.create_queue(name, lease_seconds=60.0)
     client.put_many(name, [("a", 1), ("b", 2)])
     assert len(lines_of("dequeue", name, "-n", "1", url=service_url)) == 1
@@ -30,7 +30,7 @@ def test_what_was_printed_is_delivered(service_url: str, name: str, client: Clie
     assert (counters.delivered, counters.in_process) == (1, 0)
 
 
-def test_it_may_be_left_to_be_delivered_by_its_lease(
+def test_an_update_may_be_delivered_later_by_its_lease(
     service_url: str, name: str, client: Client
 ) -> None:
     client.create_queue(name, lease_seconds=60.0)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("module", ["api", "simulator", "datasets", "upstream"])
-def test_every_command_line_tells_its_version(module: str) -> None:
+def test_every_command_line_shows_its_version(module: str) -> None:
     words = ["-m", module, "--version"]
     if module.startswith("upstream"):
         words = ["-c", "from upstream.cli import main; main()", "--version"]

@@ -96,7 +96,7 @@ def test_a_narrow_table_first_shortens_values_and_then_omits_columns() -> None:
     assert shown(picture, width=22)[2] == 'instrument-1  "xxxxxx\u2026'
 
 
-def test_the_title_tells_how_many_updates_were_left_out() -> None:
+def test_the_title_shows_how_many_updates_were_left_out() -> None:
     picture = Picture()
     picture.apply(WatchMessage([ReceivedUpdate("a", 1, 0.0)], superseded=1_000), now=5.0)
     picture.apply(WatchMessage([ReceivedUpdate("a", 2, 0.0)], superseded=234), now=6.0)

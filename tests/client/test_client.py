@@ -100,7 +100,7 @@ def test_definitions_are_sent_as_given(connect: Connect) -> None:
     assert service.bodies == [{"retain": False}, {"stream": "s", "weights": {"a": 2.0}}]
 
 
-def test_many_updates_go_in_batches(connect: Connect) -> None:
+def test_many_updates_are_sent_in_batches(connect: Connect) -> None:
     service = ScriptedService(
         answer({"waiting": 2, "rejected": 0}),
         answer({"waiting": 1, "rejected": 1, "rejections": [{"index": 1, "reason": "x"}]}),
@@ -117,7 +117,9 @@ def test_many_updates_go_in_batches(connect: Connect) -> None:
     assert counts.rejections[0].index == 3
 
 
-def test_batches_that_are_refused_whole_are_counted_and_the_rest_goes_in(connect: Connect) -> None:
+def test_a_batch_that_is_refused_as_a_whole_is_counted_and_the_others_are_applied(
+    connect: Connect,
+) -> None:
     refused = problem(422, "Bad updates", rejected=1, rejections=[{"index": 0, "reason": "x"}])
     service = ScriptedService(COUNTS, refused, COUNTS)
     with service.client(connect) as client:
@@ -148,7 +150,7 @@ def test_without_updates_nothing_is_sent(connect: Connect) -> None:
     assert service.requests == []
 
 
-def test_a_value_that_cannot_be_sent_is_refused_before_anything_of_its_batch_is(
+def test_a_batch_with_an_invalid_value_is_not_sent(
     connect: Connect,
 ) -> None:
     service = ScriptedService(COUNTS)
@@ -157,7 +159,7 @@ def test_a_value_that_cannot_be_sent_is_refused_before_anything_of_its_batch_is(
     assert service.requests == []
 
 
-def test_tables_go_as_arrow(connect: Connect) -> None:
+def test_tables_are_sent_as_arrow(connect: Connect) -> None:
     service = ScriptedService(answer({"waiting": 2}))
     table = pa.table({"key": ["a", "b", "c"], "value": [1, 2, 3]})
     with service.client(connect) as client:
@@ -228,14 +230,14 @@ def test_a_batch_can_be_requested_again_with_a_chosen_key(connect: Connect) -> N
     assert targets(service.requests) == [("POST", "/v1/queues/q/dequeue?limit=100")]
 
 
-def test_one_stream_or_queue_can_be_looked_at(connect: Connect) -> None:
+def test_a_single_stream_or_queue_can_be_requested(connect: Connect) -> None:
     with ScriptedService(answer({"name": "s", "keys": 3})).client() as client:
         assert client.stream("s").keys == 3
     with ScriptedService(answer({"name": "q", "stream": "s", "waiting": 3})).client() as client:
         assert client.queue("q").waiting == 3
 
 
-def test_a_call_that_waits_for_its_retry_ends_with_the_client(connect: Connect) -> None:
+def test_closing_the_client_ends_a_call_that_waits_for_its_retry(connect: Connect) -> None:
     waits = threading.Event()
 
     def refuse(request: httpx2.Request) -> httpx2.Response:
@@ -261,7 +263,7 @@ def test_a_call_that_waits_for_its_retry_ends_with_the_client(connect: Connect) 
     assert [str(error) for error in raised] == ["this client is closed; create a new one"]
 
 
-def test_a_call_that_breaks_as_the_client_is_closed_says_so() -> None:
+def test_a_call_that_breaks_while_the_client_is_closed_raises_closed_error() -> None:
     def close(request: httpx2.Request) -> httpx2.Response:
         client.close()
         raise httpx2.ReadError("closed", request=request)
@@ -271,7 +273,7 @@ def test_a_call_that_breaks_as_the_client_is_closed_says_so() -> None:
         client.streams()
 
 
-def test_a_closed_client_says_so() -> None:
+def test_a_closed_client_raises_closed_error() -> None:
     client = ScriptedService(COUNTS).client()
     client.close()
     with pytest.raises(ClosedError, match="client"):

@@ -38,12 +38,12 @@ def test_the_headers_of_the_client_go_with_those_of_the_request() -> None:
     assert message.content == b'{"key":"a","value":1}'
 
 
-def test_an_answer_that_was_asked_to_wait_may_take_longer() -> None:
+def test_a_request_that_waits_has_a_longer_timeout() -> None:
     timeout = connection().message(requests.dequeue("q", limit=1, wait=20.0)).extensions["timeout"]
     assert timeout == {"connect": 5.0, "read": 25.0, "write": 5.0, "pool": 5.0}
 
 
-def test_an_answer_brings_when_to_come_back() -> None:
+def test_an_answer_states_when_to_retry() -> None:
     response = httpx2.Response(503, headers={"Retry-After": "7"}, content=b"x")
     answer = connection().answer(response)
     assert (answer.status, answer.body, answer.retry_after) == (503, b"x", 7.0)
@@ -61,7 +61,7 @@ def test_retries_are_a_number_or_a_policy() -> None:
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), 1e300, "3", None])
-def test_a_timeout_that_makes_no_sense_is_refused(timeout: float) -> None:
+def test_an_invalid_timeout_is_refused(timeout: float) -> None:
     with pytest.raises(ParameterError, match="timeout"):
         connection(timeout=timeout)
 
@@ -90,7 +90,7 @@ def test_headers_may_be_latin_1() -> None:
     assert (b"X", b"\xe9") in message.headers.raw
 
 
-def test_a_password_goes_with_requests_but_into_no_message() -> None:
+def test_a_password_is_sent_but_not_shown() -> None:
     one = connection("http://me:secret@a:1")
     assert one.message(requests.streams()).url.userinfo == b"me:secret"
     exchange = one.exchange(requests.streams())

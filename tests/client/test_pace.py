@@ -127,7 +127,7 @@ def test_requests_that_become_slow_get_larger_batches() -> None:
     assert consumer.take(0.001, request=0.02) == MOST
 
 
-def test_waiting_for_updates_is_not_taken_for_a_slow_request() -> None:
+def test_waiting_for_updates_does_not_count_as_a_slow_request() -> None:
     consumer = Consumer()
     before = consumer.settle(0.001)
     for _ in range(5):
@@ -145,7 +145,7 @@ def test_after_a_quiet_time_a_burst_begins_with_a_small_batch() -> None:
     assert consumer.take(0.02) <= 1
 
 
-def test_an_answer_without_updates_changes_nothing_that_is_known() -> None:
+def test_an_answer_without_updates_changes_no_estimate() -> None:
     consumer = Consumer()
     before = consumer.settle(0.001, deliver=REQUEST)
     consumer.pace.next_limit()

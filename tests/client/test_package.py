@@ -192,7 +192,7 @@ def test_a_missing_extra_is_named(missing: str) -> None:
     assert install_command("client") in found.stderr
 
 
-def test_a_fault_of_ours_is_not_taken_for_a_missing_extra() -> None:
+def test_a_missing_module_of_the_package_is_not_a_missing_extra() -> None:
     found = run("import sys; sys.modules['upstream.client.feed'] = None; import upstream.client")
     assert "pip install" not in found.stderr
     assert "upstream.client.feed" in found.stderr

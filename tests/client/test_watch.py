@@ -57,7 +57,7 @@ def watched(
         yield server, watch
 
 
-def test_updates_come_as_they_are_pushed(connect: Connect) -> None:
+def test_updates_arrive_in_the_order_of_the_messages(connect: Connect) -> None:
     with watched(connect, Script([message("a", "b"), message("c")]), window=3) as (server, watch):
         updates = iter(watch)
         assert [next(updates).key for _ in range(3)] == ["a", "b", "c"]

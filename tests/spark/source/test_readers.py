@@ -80,7 +80,7 @@ def assert_delivered(client: Client, queue: str, *, dequeued: int) -> None:
     assert (counts.waiting, counts.in_process, counts.returned) == (0, 0, 0)
 
 
-def test_batches_of_bounded_size_have_what_the_queue_had(
+def test_batches_of_bounded_size_have_all_updates_of_the_queue(
     session: SparkSession, client: Client, url: str, queue: str, tmp_path: Path
 ) -> None:
     client.delete(queue, "k11")
@@ -96,7 +96,7 @@ def test_batches_of_bounded_size_have_what_the_queue_had(
     assert len(sink.batches) == 3, "nothing waited, and no batch was made of that"
 
 
-def test_a_batch_that_failed_comes_again_with_the_same_rows(
+def test_a_failed_batch_is_repeated_with_the_same_rows(
     session: SparkSession, client: Client, url: str, queue: str, tmp_path: Path
 ) -> None:
     sink = Sink(fails_at=1)
@@ -114,7 +114,7 @@ def test_a_batch_that_failed_comes_again_with_the_same_rows(
     assert_delivered(client, queue, dequeued=13)
 
 
-def test_a_query_that_runs_on_takes_what_comes(
+def test_a_running_query_takes_new_updates(
     session: SparkSession, client: Client, url: str, queue: str
 ) -> None:
     frame = stream(session, url, queue)
@@ -135,7 +135,7 @@ def test_a_query_that_runs_on_takes_what_comes(
     assert_delivered(client, queue, dequeued=13)
 
 
-def test_a_queue_that_cannot_be_read_is_named(
+def test_a_queue_without_leases_is_reported_by_spark(
     session: SparkSession, client: Client, url: str, name: str, tmp_path: Path
 ) -> None:
     client.create_queue(name)
@@ -143,7 +143,7 @@ def test_a_queue_that_cannot_be_read_is_named(
         run_once(stream(session, url, name), Sink(), tmp_path)
 
 
-def test_all_that_waits_is_taken_at_once_if_the_trigger_asks_for_all(url: str, queue: str) -> None:
+def test_a_trigger_without_a_limit_takes_all_waiting_updates(url: str, queue: str) -> None:
     options = {"url": url, "queue": queue, "max_updates": "5"}
     reader = UpstreamDataSource(options).streamReader(
         StructType([StructField("key", StringType())])

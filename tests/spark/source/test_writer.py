@@ -74,7 +74,7 @@ def test_one_column_value_is_the_value(
     assert client.get(target, 2).value == [2, 9]
 
 
-def test_rows_that_are_not_taken_are_counted_and_an_error(
+def test_rejected_rows_are_counted_and_raise_an_error(
     session: SparkSession, client: Client, url: str, target: str
 ) -> None:
     frame = session.range(10).selectExpr(
@@ -87,7 +87,7 @@ def test_rows_that_are_not_taken_are_counted_and_an_error(
 
 
 @pytest.mark.parametrize(("does_fail", "raised"), [(True, RowsRejectedError), (False, None)])
-def test_what_was_rejected_is_raised_or_warned_of(
+def test_rejected_rows_raise_an_error_or_a_warning(
     session: SparkSession,
     url: str,
     target: str,
@@ -113,7 +113,7 @@ def a_schema(session: SparkSession) -> StructType:
     return session.createDataFrame([], "key string, value double").schema
 
 
-def test_what_cannot_be_written_is_refused_before_any_row_is_sent(
+def test_an_invalid_write_is_refused_before_any_row_is_sent(
     session: SparkSession, client: Client, url: str, target: str, name: str
 ) -> None:
     frame = session.range(3).selectExpr("string(id) AS key", "current_date() AS value")
@@ -156,7 +156,7 @@ def test_a_query_writes_each_batch_once_even_if_it_is_repeated(
     assert client.stream(target).keys == 50
 
 
-def test_an_aggregate_is_written_as_a_whole_each_time(
+def test_complete_mode_writes_the_whole_aggregate_each_time(
     session: SparkSession, client: Client, url: str, target: str, tmp_path: Path
 ) -> None:
     some_rows(session, 20, partitions=1).write.parquet(str(tmp_path / "source"))
