@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Literal, TypeAlias, TypedDict
 from urllib.parse import urlencode
 
@@ -107,6 +107,7 @@ class WatchOptions:
         return urlencode(pairs)
 
 
+@dataclass(slots=True)
 class Watching:
     """The last message, the updates not consumed yet, and the failures since the last success.
 
@@ -116,55 +117,36 @@ class Watching:
     the service may have been restarted.
     """
 
-    __slots__ = (
-        "_connected_at",
-        "_connection",
-        "_failures",
-        "_has_connected",
-        "_last_id",
-        "_on_lost",
-        "_options",
-        "_owes_credit",
-        "_pending",
-        "_queue",
-        "_reconnects",
-        "superseded",
-    )
+    connection: Connection
+    queue: str
+    options: WatchOptions
+    _: KW_ONLY
+    reconnects: int | None = None
+    on_lost: OnLost | None = None
+    superseded: int = field(init=False, default=0)
+    """How many updates newer ones replaced before they were sent, in all."""
+    _path: str = field(init=False)
+    _last_id: str = field(init=False, default="")
+    _failures: int = field(init=False, default=0)
+    _has_connected: bool = field(init=False, default=False)
+    _connected_at: float | None = field(init=False, default=None)
+    _owes_credit: bool = field(init=False, default=False)
+    _pending: deque[ReceivedUpdate] = field(init=False, default_factory=deque)
 
-    def __init__(
-        self,
-        connection: Connection,
-        queue: str,
-        options: WatchOptions,
-        *,
-        reconnects: int | None,
-        on_lost: OnLost | None,
-    ) -> None:
-        self._connection = connection
-        self._queue = path_of_name(queue)
-        self._options = options
-        self._reconnects = reconnects
-        self._on_lost = on_lost
-        self._last_id = ""
-        self._failures = 0
-        self._has_connected = False
-        self._connected_at: float | None = None
-        self._owes_credit = False
-        self._pending: deque[ReceivedUpdate] = deque()
-        self.superseded = 0
-        """How many updates newer ones replaced before they were sent, in all."""
+    def __post_init__(self) -> None:
+        self._path = f"/v1/queues/{path_of_name(self.queue)}/socket"
 
     def address(self) -> str:
         """Return the address of the next connection."""
-        query = self._options.query(self._last_id, snapshot=self._wants_snapshot())
-        return f"{web_socket_url(self._connection.url)}/v1/queues/{self._queue}/socket?{query}"
+        query = self.options.query(self._last_id, snapshot=self._wants_snapshot())
+        return f"{web_socket_url(self.connection.url)}{self._path}?{query}"
 
     def connect_options(self) -> ConnectOptions:
         """Return how to open the next connection."""
         return ConnectOptions(
-            additional_headers=self._connection.headers,
+            additional_headers=self.connection.headers,
             compression=None,  # it would cost the service more memory than everything else
-            open_timeout=self._connection.timeout,
+            open_timeout=self.connection.timeout,
             close_timeout=CLOSE_SECONDS,
             max_size=None,
             max_queue=MOST_WINDOW + 1,
@@ -173,7 +155,7 @@ class Watching:
     def connected(self) -> None:
         """Note that a connection is open."""
         self._has_connected = True
-        self._connected_at = self._connection.clock.now()
+        self._connected_at = self.connection.clock.now()
         self._owes_credit = False
 
     def received(self, data: str | bytes) -> WatchMessage:
@@ -181,7 +163,7 @@ class Watching:
         try:
             message = _read_message(data)
         except msgspec.DecodeError as error:
-            raise AnswerNotUnderstoodError(self._connection.url, 101, str(error)) from error
+            raise AnswerNotUnderstoodError(self.connection.url, 101, str(error)) from error
         self._last_id = message.id or self._last_id
         self._failures = 0
         self._owes_credit = True
@@ -214,18 +196,18 @@ class Watching:
         asked_for = self._delay_asked_for(error)
         self._forget_old_failures()
         self._failures += 1
-        most = self._reconnects if self._has_connected else self._connection.retries.retries
-        delay = self._connection.retries.delay_asked_for(
-            asked_for, self._failures, self._connection.random
+        most = self.reconnects if self._has_connected else self.connection.retries.retries
+        delay = self.connection.retries.delay_asked_for(
+            asked_for, self._failures, self.connection.random
         )
         if delay is None or (most is not None and self._failures > most):
             meaning = self.meaning(error)
             if isinstance(meaning, NotFoundError):
                 raise meaning from error
-            url = str(without_password(self._connection.url))
+            url = str(without_password(self.connection.url))
             raise ServiceUnreachableError(url, _reason(error), self._failures) from error
-        if self._on_lost is not None:
-            self._on_lost(self.meaning(error), delay)
+        if self.on_lost is not None:
+            self.on_lost(self.meaning(error), delay)
         return delay
 
     def meaning(self, error: Exception) -> Exception:
@@ -234,22 +216,21 @@ class Watching:
             return error
         response = error.response
         after = retry_after_seconds(
-            response.headers.get("Retry-After"), self._connection.clock.now()
+            response.headers.get("Retry-After"), self.connection.clock.now()
         )
         return refusal(Answer(response.status_code, bytes(response.body or b""), after))
 
     def _wants_snapshot(self) -> bool:
         """Tell whether to begin with a snapshot, because it is wanted or nothing can be resumed."""
         cannot_resume = self._has_connected and not self._last_id
-        return self._options.snapshot or cannot_resume
+        return self.options.snapshot or cannot_resume
 
     def _forget_old_failures(self) -> None:
         """Start the count again after a connection that lasted, even without a message."""
         connected_at, self._connected_at = self._connected_at, None
         if (
             connected_at is not None
-            and self._connection.clock.now() - connected_at
-            >= self._connection.retries.longest_delay
+            and self.connection.clock.now() - connected_at >= self.connection.retries.longest_delay
         ):
             self._failures = 0
 
