@@ -69,28 +69,33 @@ def test_a_connection_is_opened_to_the_socket_of_the_queue() -> None:
     assert one.connect_options()["additional_headers"] == {"X": "y"}
 
 
-def test_the_options_are_in_the_query() -> None:
-    options = WatchOptions(
-        window=3,
-        max_rate=2.5,
-        max_rate_per_key={"GOOG": 1.0, "G*:&": 0.1},
-        keys=["A*", "ü"],
-        snapshot=False,
-    )
-    assert query(watching(options).address()) == [
-        ("window", "3"),
-        ("max_rate", "2.5"),
-        ("max_rate_per_key", "GOOG:1.0"),
-        ("max_rate_per_key", "G*:&:0.1"),
-        ("keys", "A*"),
-        ("keys", "ü"),
-        ("snapshot", "false"),
-    ]
-
-
-def test_a_single_rate_applies_to_every_key() -> None:
-    options = WatchOptions(max_rate_per_key=0.5)
-    assert ("max_rate_per_key", "0.5") in query(watching(options).address())
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            WatchOptions(window=3, keys=["A*", "ü"], snapshot=False),
+            [("window", "3"), ("keys", "A*"), ("keys", "ü"), ("snapshot", "false")],
+        ),
+        (
+            WatchOptions(max_rate=2.5, max_rate_per_key={"GOOG": 1.0, "G*:&": 0.1}),
+            [
+                ("max_rate", "2.5"),
+                ("max_rate_per_key", "GOOG:1.0"),
+                ("max_rate_per_key", "G*:&:0.1"),
+            ],
+        ),
+        (WatchOptions(max_rate_per_key=0.5), [("max_rate_per_key", "0.5")]),
+        (
+            WatchOptions(max_rate=np.float64(2.5), max_rate_per_key={"a": np.float64(0.5)}),
+            [("max_rate", "2.5"), ("max_rate_per_key", "a:0.5")],
+        ),
+    ],
+    ids=["keys", "rates by pattern", "a rate for all keys", "NumPy"],
+)
+def test_the_options_are_in_the_query(
+    options: WatchOptions, expected: list[tuple[str, str]]
+) -> None:
+    assert query(watching(options).address()) == expected
 
 
 def test_one_pattern_is_not_a_list_of_letters() -> None:
@@ -146,13 +151,6 @@ def test_updates_that_were_left_out_are_counted() -> None:
     assert one.received('{"updates":[],"id":"r-8"}').superseded == 0
     one.received('{"updates":[],"id":"r-9","superseded":4}')
     assert one.superseded == 7
-
-
-def test_rates_may_be_numpy_numbers() -> None:
-    options = WatchOptions(max_rate=np.float64(2.5), max_rate_per_key={"a": np.float64(0.5)})
-    found = query(watching(options).address())
-    assert ("max_rate", "2.5") in found
-    assert ("max_rate_per_key", "a:0.5") in found
 
 
 def test_kept_updates_are_returned_one_by_one_or_together() -> None:
@@ -227,9 +225,16 @@ def test_only_a_connection_that_lasts_restarts_the_count_of_attempts() -> None:
         one.after_loss(OSError())
 
 
-@pytest.mark.parametrize("code", [1000, 1001, 1006, 1011, 1012, 1013])
-def test_a_closed_connection_is_opened_again(code: int) -> None:
-    assert watching().after_loss(closed(code)) > 0
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(closed(code) for code in (1000, 1001, 1006, 1011, 1012, 1013)),
+        *(ConnectionClosedError(None, None, None), TimeoutError()),
+    ],
+    ids=["1000", "1001", "1006", "1011", "1012", "1013", "broken", "too late"],
+)
+def test_a_lost_connection_is_opened_again(error: Exception) -> None:
+    assert watching().after_loss(error) > 0
 
 
 @pytest.mark.parametrize("code", [1002, 1003, 1007, 1008, 4000, 4404])
@@ -237,11 +242,6 @@ def test_a_connection_that_was_closed_on_purpose_is_not_opened_again(code: int) 
     with pytest.raises(RequestRefusedError, match="the queue was removed") as caught:
         watching().after_loss(closed(code, "the queue was removed"))
     assert caught.value.status == code
-
-
-def test_a_broken_connection_is_opened_again() -> None:
-    assert watching().after_loss(ConnectionClosedError(None, None, None)) > 0
-    assert watching().after_loss(TimeoutError()) > 0
 
 
 def test_a_missing_queue_is_raised_at_once() -> None:

@@ -210,14 +210,12 @@ def check_health(port: int) -> int:
     return finished.returncode
 
 
-def test_a_ready_service_is_healthy() -> None:
-    with listening(_Ready) as port:
-        assert check_health(port) == 0
-
-
-def test_a_service_that_is_not_ready_is_unhealthy() -> None:
-    with listening(_NotReady) as port:
-        assert check_health(port) != 0
+@pytest.mark.parametrize(("handler", "is_healthy"), [(_Ready, True), (_NotReady, False)])
+def test_only_a_ready_service_is_healthy(
+    handler: type[BaseHTTPRequestHandler], is_healthy: bool
+) -> None:
+    with listening(handler) as port:
+        assert (check_health(port) == 0) == is_healthy
 
 
 def test_a_service_that_does_not_listen_is_unhealthy() -> None:
