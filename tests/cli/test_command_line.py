@@ -5,9 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 
+import upstream
+from tests.server_process import ROOT
 from upstream.cli.command_line import HELP, app, create, remove
 from upstream.client import Client, NotFoundError
 
@@ -167,3 +171,17 @@ def test_lines_for_an_unknown_stream_are_refused(
     assert "404" in result.stderr
     with pytest.raises(NotFoundError):
         client.snapshot(name)
+
+
+# The option of `version_option`
+
+
+@pytest.mark.parametrize("module", ["api", "simulator", "datasets", "upstream"])
+def test_every_command_line_shows_its_version(module: str) -> None:
+    words = ["-m", module, "--version"]
+    if module.startswith("upstream"):
+        words = ["-c", "from upstream.cli import main; main()", "--version"]
+    command = [sys.executable, *words]
+    run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert run.stdout == f"UpStream {upstream.__version__}\n"
+    assert run.stderr == ""

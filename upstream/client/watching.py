@@ -23,9 +23,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from upstream.errors import ParameterError
 from upstream.push_limits import MOST_WINDOW
 
-from .addresses import web_socket_url, without_password
 from .answers import Answer, ReceivedUpdate, WatchMessage
-from .connection import Connection
+from .connection import Connection, web_socket_url, without_password
 from .encoding import path_of_name
 from .errors import (
     AnswerNotUnderstoodError,

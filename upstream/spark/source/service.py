@@ -17,7 +17,7 @@ from upstream.client import (
     StreamView,
     requests,
 )
-from upstream.client.addresses import without_password
+from upstream.client.connection import without_password
 from upstream.client.encoding import ARROW
 from upstream.client.exchange import Request
 

@@ -28,7 +28,7 @@ import uuid
 from dataclasses import replace
 
 from upstream.client import ConflictError, QueueView
-from upstream.client.addresses import without_password
+from upstream.client.connection import without_password
 
 from .errors import BatchLostError, QueueUnfitError
 from .offsets import Offset, from_ranges, to_ranges
