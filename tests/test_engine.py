@@ -326,7 +326,7 @@ def test_a_stream_for_plans_begins_with_the_newest_rows(engine: Engine) -> None:
     assert {update.key for update in stream.snapshot()} == {"IBM", "HP"}
 
 
-def test_a_query_that_nobody_asks_is_evaluated_before_too_many_rows_wait(engine: Engine) -> None:
+def test_a_query_without_requests_is_evaluated_before_too_many_rows_wait(engine: Engine) -> None:
     engine.sql("CREATE STREAM numbers (i BIGINT) KEY (i)")
     query = engine.continuous_query("SELECT sum(i) AS i FROM rows(numbers, 100000, 100000)")
     rows = pa.table({"i": pa.array(range(400_000), pa.int64())})

@@ -224,7 +224,7 @@ CHUNK = 100_000
 
 @pytest.fixture
 def no_garbage_collection() -> Iterator[None]:
-    """Keep Python from looking through so many objects, all of which live, for cycles."""
+    """Keep Python from searching many objects for cycles, because all of them live."""
     gc.disable()
     yield
     gc.enable()

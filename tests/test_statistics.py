@@ -388,7 +388,7 @@ def test_what_arrives_and_is_dropped_stays_balanced() -> None:
             assert replace(COUNTERS, **changed).is_balanced
 
 
-def test_statistics_are_a_snapshot_that_nobody_can_change() -> None:
+def test_statistics_are_an_immutable_snapshot() -> None:
     with pytest.raises(FrozenInstanceError):
         COUNTERS.late = 0  # type: ignore[misc]
     assert not hasattr(COUNTERS, "__dict__")

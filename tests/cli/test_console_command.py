@@ -153,7 +153,7 @@ def with_pipes(url: str, *arguments: str, lines: bytes = b"") -> Iterator[subpro
 
 
 def await_arrivals(popen: subprocess.Popen[bytes], client: Client, stream: str, count: int) -> None:
-    """Wait until so many updates have arrived in a stream while the command runs."""
+    """Wait until this many updates have arrived in a stream while the command runs."""
     while client.stream(stream).arrived < count:
         assert popen.poll() is None
 

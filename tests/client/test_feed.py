@@ -56,7 +56,7 @@ def fed(
 
 
 def await_requests(service: ScriptedService, number: int) -> None:
-    """Wait until the service received so many requests."""
+    """Wait until the service has received this many requests."""
     _await(lambda: len(service.requests) >= number)
 
 

@@ -1,4 +1,4 @@
-"""When to send a request again, and when to give up."""
+"""When a request is retried, and when it fails."""
 
 from __future__ import annotations
 

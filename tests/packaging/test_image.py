@@ -155,8 +155,8 @@ def is_ignored(path: str) -> bool:
     for pattern in (ROOT / ".dockerignore").read_text().splitlines():
         if not pattern or pattern.startswith("#"):
             continue
-        bare = pattern.removeprefix("!")
-        alternatives = {bare, bare.removeprefix("**/")}
+        name = pattern.removeprefix("!")
+        alternatives = {name, name.removeprefix("**/")}
         parts = path.split("/")
         parents = ["/".join(parts[: count + 1]) for count in range(len(parts))]
         if any(fnmatch(parent, each) for parent in parents for each in alternatives):

@@ -223,7 +223,7 @@ def test_times_keep_their_order_in_any_time_zone(
 
 
 def sql_expression(text: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
     return F.expr(text)
 

@@ -1,4 +1,4 @@
-"""The format as users meet it: schemas, and what is said of what cannot be."""
+"""The format as users see it: schemas, options and error messages."""
 
 from __future__ import annotations
 

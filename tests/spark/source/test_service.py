@@ -1,4 +1,4 @@
-"""What is asked of the service, on a real one."""
+"""The operations of the service, on a real one."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_an_unknown_queue_or_stream_is_reported_with_the_address(
 
 
 def test_an_unreachable_service_is_reported_with_its_address() -> None:
-    with Client("http://127.0.0.1:9", retries=0) as nobody:
-        queue = ServiceQueue(nobody, "http://127.0.0.1:9", "prices")
+    with Client("http://127.0.0.1:9", retries=0) as unreachable:
+        queue = ServiceQueue(unreachable, "http://127.0.0.1:9", "prices")
         for use in (queue.look, lambda: queue.take(1, "key"), lambda: queue.deliver(["a-1"])):
             with pytest.raises(ServiceUnreachableError, match=r"http://127\.0\.0\.1:9"):
                 use()

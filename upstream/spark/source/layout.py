@@ -67,9 +67,9 @@ def _is_value(kind: pa.DataType) -> bool:
         return all(_is_value(kind.field(place).type) for place in range(kind.num_fields))
     if types.is_map(kind):
         return bool(types.is_string(kind.key_type)) and _is_value(kind.item_type)
-    plain = (types.is_string, types.is_boolean, types.is_integer, types.is_floating)
+    simple = (types.is_string, types.is_boolean, types.is_integer, types.is_floating)
     others = (types.is_decimal, types.is_date32, types.is_timestamp)
-    return any(test(kind) for test in plain + others)
+    return any(test(kind) for test in simple + others)
 
 
 _VALUES: Final = (

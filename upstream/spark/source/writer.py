@@ -154,5 +154,5 @@ def _is_value(kind: types.DataType) -> bool:
         return _is_value(kind.elementType)
     if isinstance(kind, types.StructType):
         return bool(kind.fields) and all(_is_value(field.dataType) for field in kind.fields)
-    plain = types.StringType | types.BooleanType | types.NumericType
-    return isinstance(kind, plain) and not isinstance(kind, types.DecimalType)
+    simple = types.StringType | types.BooleanType | types.NumericType
+    return isinstance(kind, simple) and not isinstance(kind, types.DecimalType)
