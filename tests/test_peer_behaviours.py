@@ -97,7 +97,7 @@ def test_with_a_capacity_of_two_a_third_key_is_rejected_and_the_known_ones_still
 # Deletions.
 
 
-def test_a_deletion_of_a_key_that_waits_is_what_is_served() -> None:
+def test_the_deletion_of_a_waiting_key_is_served() -> None:
     queue = update_queue(InPlaceScheduler())
     queue.enqueue("VOD", 1)
     assert queue.enqueue("VOD", TOMBSTONE) is Outcome.SUPERSEDED
@@ -202,7 +202,7 @@ def test_no_key_waits_much_longer_than_the_longest_wait() -> None:
     assert unbounded.longest_of_neglected > 10 * longest_wait
 
 
-def test_a_key_that_has_waited_just_so_long_goes_first() -> None:
+def test_a_key_that_has_waited_exactly_the_longest_wait_is_first() -> None:
     clock = ManualClock()
     queue = UpdateQueue(neglecting_key_0(5.0), clock=clock)
     queue.enqueue(0, "neglected")

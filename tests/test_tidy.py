@@ -358,7 +358,7 @@ def test_no_generated_file_is_tracked() -> None:
     assert_none(generated_files(tracked_files()))
 
 
-def test_no_module_has_a_name_that_says_nothing() -> None:
+def test_no_module_has_a_vague_name() -> None:
     assert_none(vague_names(tracked_files()))
 
 
@@ -366,7 +366,7 @@ def test_every_top_level_package_is_known() -> None:
     assert_none(unknown_packages(tracked_files()))
 
 
-def test_no_exception_is_made_for_a_module_that_is_gone() -> None:
+def test_exceptions_are_listed_only_for_existing_modules() -> None:
     assert set(UNTESTED_MODULES) <= {str(path) for path in tracked_files()}
 
 
