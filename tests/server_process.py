@@ -61,11 +61,18 @@ class RunningServer:
 def running(
     arguments: Sequence[str] = SERVICE, *, environment: dict[str, str] | None = None
 ) -> Iterator[RunningServer]:
-    """Run a server until the block ends; it says on stderr where it listens."""
+    """Run a server until the block ends; it says on stderr where it listens.
+
+    The settings of the service in the environment of the tests do not apply, and an error that the
+    server did not handle fails the test.
+    """
+    inherited = {
+        name: text for name, text in os.environ.items() if not name.startswith("UPSTREAM_")
+    }
     process = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={**os.environ, **(environment or {})},
+        env={**inherited, **(environment or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -85,3 +92,4 @@ def running(
             reader.join()
             assert process.stderr is not None
             process.stderr.close()
+    assert "Traceback" not in "".join(server.log), "".join(server.log)

@@ -42,14 +42,14 @@ def test_the_system_clock_starts_with_the_wall(walls: Walls) -> None:
     assert SystemClock().now() == 1_700_000_000.0
 
 
-def test_the_system_clock_goes_on_with_the_monotonic_time(walls: Walls) -> None:
+def test_the_system_clock_advances_with_the_monotonic_time(walls: Walls) -> None:
     clock = SystemClock()
     walls.monotonic += 2.5
     assert clock.now() == 1_700_000_002.5
 
 
 @pytest.mark.parametrize("jump", [3600.0, -3600.0, -1_700_000_000.0])
-def test_a_wall_clock_that_is_set_moves_nothing(walls: Walls, jump: float) -> None:
+def test_setting_the_wall_clock_does_not_change_the_time(walls: Walls, jump: float) -> None:
     clock = SystemClock()
     walls.wall += jump
     assert clock.now() == 1_700_000_000.0
@@ -57,7 +57,7 @@ def test_a_wall_clock_that_is_set_moves_nothing(walls: Walls, jump: float) -> No
     assert clock.now() == 1_700_000_001.0
 
 
-def test_the_system_clock_tells_the_time_of_this_world() -> None:
+def test_the_system_clock_shows_the_current_time() -> None:
     before = time.time()
     clock = SystemClock()
     assert clock.now() == pytest.approx(before, abs=60.0)
@@ -77,7 +77,7 @@ def test_a_manual_clock_stands_until_it_is_moved() -> None:
     assert clock.now() == 4.0
 
 
-def test_a_manual_clock_keeps_its_precision_whatever_it_is_moved_by() -> None:
+def test_a_manual_clock_keeps_its_precision_after_steps_of_any_type() -> None:
     clock = ManualClock(1e9)
     clock.advance(float(np.float32(1)))
     clock.advance(np.float32(1))  # type: ignore[arg-type]  # NumPy says it is no float
@@ -103,7 +103,7 @@ def test_a_manual_clock_never_goes_backwards(steps: list[float]) -> None:
 
 
 @pytest.mark.parametrize("seconds", [-1.0, -1e-300, math.nan, math.inf, -math.inf])
-def test_a_manual_clock_advances_by_no_less_than_nothing(seconds: float) -> None:
+def test_a_manual_clock_does_not_advance_by_a_negative_time(seconds: float) -> None:
     clock = ManualClock(3.0)
     with pytest.raises(ParameterError) as raised:
         clock.advance(seconds)
@@ -175,7 +175,7 @@ def test_a_clock_that_steps_back_stands_still_until_it_has_caught_up(readings: l
 
 
 @pytest.mark.parametrize("reading", [math.nan, math.inf, -math.inf])
-def test_what_is_no_time_is_refused_and_changes_nothing(reading: float) -> None:
+def test_an_invalid_time_is_refused_and_changes_nothing(reading: float) -> None:
     readings = iter([1.0, reading, 2.0])
     ticks = SteadyTicks(lambda: next(readings))
     assert ticks() == 1.0
@@ -185,7 +185,7 @@ def test_what_is_no_time_is_refused_and_changes_nothing(reading: float) -> None:
     assert steps_back_of(ticks) == 0
 
 
-def test_the_time_is_told_once_more_without_asking_the_clock() -> None:
+def test_the_last_time_is_returned_without_reading_the_clock() -> None:
     readings = iter([1.0])
     ticks = SteadyTicks(lambda: next(readings))
     ticks()
@@ -200,7 +200,7 @@ def test_the_clocks_of_the_library_never_step_back() -> None:
         assert steps_back_of(ticks) == 0
 
 
-def test_a_stopwatch_never_goes_back_and_goes_on() -> None:
+def test_a_stopwatch_advances_and_never_goes_back() -> None:
     watch = Stopwatch()
     first = watch.now()
     assert watch.now() >= first

@@ -55,7 +55,7 @@ def trade(second: int, symbol: str, price: float) -> dict[str, object]:
     return {"time": datetime(2026, 1, 2, 9, 30, second), "symbol": symbol, "price": price}
 
 
-def test_a_stream_is_answered_for_by_the_newest_row_of_each_key(engine: Engine) -> None:
+def test_a_query_of_a_stream_reads_the_newest_row_of_each_key(engine: Engine) -> None:
     rows = [trade(1, "IBM", 24.0), trade(2, "HP", 1.0), trade(3, "IBM", 25.0)]
     assert engine.append("trades", rows) == 3
     answer = engine.sql("SELECT symbol, price FROM trades ORDER BY symbol")
@@ -89,7 +89,7 @@ def test_streams_and_tables_are_joined(engine: Engine) -> None:
     assert answer.to_pylist() == [{"name": "Business Machines", "price": 24.0}]
 
 
-def test_a_table_can_be_made_of_a_stream(engine: Engine) -> None:
+def test_a_table_can_be_created_from_a_stream(engine: Engine) -> None:
     engine.append("trades", [trade(1, "IBM", 24.0)])
     engine.sql("CREATE TABLE kept AS SELECT * FROM trades")
     engine.append("trades", [trade(2, "HP", 1.0)])
@@ -97,7 +97,7 @@ def test_a_table_can_be_made_of_a_stream(engine: Engine) -> None:
     assert engine.sql("SELECT count(*) AS n FROM kept").to_pylist() == [{"n": 2}]
 
 
-def test_tables_are_made_of_data_and_files(engine: Engine, tmp_path: Path) -> None:
+def test_tables_are_created_from_data_and_files(engine: Engine, tmp_path: Path) -> None:
     pq.write_table(NAMES, tmp_path / "names.parquet")
     (tmp_path / "names.csv").write_text("symbol,name\nIBM,Business Machines\nHP,Hewlett Packard\n")
     (tmp_path / "names.json").write_text('{"symbol": "IBM"}\n{"symbol": "HP"}\n')
@@ -109,7 +109,7 @@ def test_tables_are_made_of_data_and_files(engine: Engine, tmp_path: Path) -> No
         assert answer.to_pylist() == [{"symbol": "HP"}, {"symbol": "IBM"}]
 
 
-def test_names_are_taken_once(engine: Engine) -> None:
+def test_a_name_can_be_used_once(engine: Engine) -> None:
     engine.create_table("names", NAMES)
     with pytest.raises(NameTakenError):
         engine.create_table("names", NAMES)
@@ -151,12 +151,12 @@ def test_a_stream_is_dropped_when_no_query_reads_it(engine: Engine) -> None:
     assert unknown.value.hint == "did you mean ticks?"
 
 
-def test_a_window_in_a_query_that_is_answered_once_is_refused(engine: Engine) -> None:
+def test_a_window_in_a_one_time_query_is_refused(engine: Engine) -> None:
     with pytest.raises(StatementError, match="newest row of each key"):
         engine.sql("SELECT count(*) FROM tumble(trades, INTERVAL '1 minute')")
 
 
-def test_the_latest_row_of_each_key_is_what_a_query_that_is_answered_once_reads(
+def test_a_one_time_query_may_read_the_latest_row_of_each_key(
     engine: Engine,
 ) -> None:
     engine.append("trades", [trade(1, "IBM", 24.0), trade(2, "HP", 1.0), trade(3, "IBM", 25.0)])
@@ -196,7 +196,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "error"), BAD, ids=[text for text, _ in BAD])
-def test_a_bad_query_is_refused_when_it_is_made(
+def test_an_invalid_query_is_refused_when_it_is_created(
     engine: Engine, text: str, error: type[QueryError]
 ) -> None:
     with pytest.raises(error):
@@ -213,7 +213,7 @@ def test_an_error_shows_the_place_and_what_to_do(engine: Engine) -> None:
     assert "price" in str(caught.value)
 
 
-def test_an_update_query_without_a_window_has_to_keep_the_key(engine: Engine) -> None:
+def test_an_update_query_without_a_window_must_select_the_key(engine: Engine) -> None:
     with pytest.raises(QueryKeyError, match="symbol"):
         engine.continuous_query("SELECT price FROM trades", "update")
 
@@ -233,7 +233,7 @@ def test_an_update_query_without_a_window_has_to_keep_the_key(engine: Engine) ->
     ],
     ids=str,
 )
-def test_choices_that_mean_nothing_are_refused(engine: Engine, choices: dict[str, object]) -> None:
+def test_invalid_choices_are_refused(engine: Engine, choices: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         engine.continuous_query(
             "SELECT symbol FROM tumble(trades, INTERVAL '1 minute')",
@@ -271,7 +271,7 @@ def test_windows_of_one_query_are_over_times_of_one_kind(engine: Engine) -> None
 
 
 @pytest.mark.parametrize("data", [[], {}, pa.table({}), pd.DataFrame()], ids=lambda d: str(type(d)))
-def test_an_empty_batch_is_no_rows(engine: Engine, data: object) -> None:
+def test_an_empty_batch_adds_no_rows(engine: Engine, data: object) -> None:
     query = engine.continuous_query("SELECT symbol FROM trades")
     assert engine.append("trades", data) == 0
     assert engine.append("trades", [trade(1, "IBM", 1.0)]) == 1
@@ -326,7 +326,7 @@ def test_a_stream_for_plans_begins_with_the_newest_rows(engine: Engine) -> None:
     assert {update.key for update in stream.snapshot()} == {"IBM", "HP"}
 
 
-def test_a_query_that_nobody_asks_is_evaluated_before_too_many_rows_wait(engine: Engine) -> None:
+def test_a_query_without_requests_is_evaluated_before_too_many_rows_wait(engine: Engine) -> None:
     engine.sql("CREATE STREAM numbers (i BIGINT) KEY (i)")
     query = engine.continuous_query("SELECT sum(i) AS i FROM rows(numbers, 100000, 100000)")
     rows = pa.table({"i": pa.array(range(400_000), pa.int64())})
@@ -337,7 +337,7 @@ def test_a_query_that_nobody_asks_is_evaluated_before_too_many_rows_wait(engine:
     assert counts.results_waiting == 12
 
 
-def test_a_closed_engine_does_nothing_more(clock: ManualClock) -> None:
+def test_a_closed_engine_cannot_be_used(clock: ManualClock) -> None:
     engine = Engine(clock=clock)
     engine.sql(CREATE)
     query = engine.continuous_query("SELECT symbol FROM trades")
@@ -353,7 +353,7 @@ def test_a_closed_engine_does_nothing_more(clock: ManualClock) -> None:
             call()
 
 
-def test_what_a_statement_raises_is_an_error_of_ours(engine: Engine) -> None:
+def test_a_statement_raises_errors_of_the_library(engine: Engine) -> None:
     with pytest.raises(UpStreamError):
         engine.sql("SELECT CAST('x' AS INTEGER) AS n")
     with pytest.raises(UpStreamError):

@@ -186,7 +186,7 @@ def found(what: str, act: Callable[[], object]) -> list[str]:
     return [] if error is None else [f"{what[:80]!a}: {error}"]
 
 
-def test_no_statement_makes_a_foreign_error(engine: Engine) -> None:
+def test_no_statement_raises_a_foreign_error(engine: Engine) -> None:
     def stand(text: str, semantics: Semantics) -> None:
         with engine.continuous_query(text, semantics) as query:
             engine.append("s", ROWS[:20])
@@ -201,7 +201,7 @@ def test_no_statement_makes_a_foreign_error(engine: Engine) -> None:
     assert engine.sql("SELECT count(*) AS n FROM t").to_pylist() == [{"n": 0}]
 
 
-def test_no_value_that_is_appended_makes_a_foreign_error(engine: Engine) -> None:
+def test_no_appended_value_raises_a_foreign_error(engine: Engine) -> None:
     faults = []
     for i, value in enumerate(VALUES):
         faults += found(f"value {i}", partial(engine.append, "s", value))
@@ -209,7 +209,7 @@ def test_no_value_that_is_appended_makes_a_foreign_error(engine: Engine) -> None
     assert engine.append("s", ROWS) == len(ROWS)
 
 
-def test_no_standing_query_makes_a_foreign_error(engine: Engine) -> None:
+def test_no_standing_query_raises_a_foreign_error(engine: Engine) -> None:
     faults = []
     for text in STANDING:
         for how in WAYS:

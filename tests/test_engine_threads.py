@@ -15,7 +15,7 @@ import pytest
 from upstream import ContinuousQuery, Engine, ManualClock, Result, StreamFullError
 from upstream.tables import engine_stream
 
-SECONDS = float(os.environ.get("THREADS_SECONDS", "10"))
+SECONDS = float(os.environ.get("THREADS_SECONDS", "5"))
 """How long the stress takes."""
 TEXTS = {
     "sums": "SELECT k, sum(x) AS x, count(*) AS n FROM rows(ticks, 1000, 500) GROUP BY k",
@@ -85,7 +85,7 @@ class Stress:
             query.close()
 
 
-def test_threads_that_append_and_ask_get_what_one_thread_gets() -> None:
+def test_several_threads_get_the_same_results_as_one_thread() -> None:
     with Engine(clock=ManualClock()) as engine:
         ticks(engine)
         stress = Stress(engine)
@@ -155,7 +155,7 @@ def in_evaluation(query: ContinuousQuery, gate: Gate, then: Callable[[], None]) 
         return asked.result()
 
 
-def test_to_append_never_waits_for_a_query_that_is_evaluated(
+def test_appending_does_not_wait_for_an_evaluation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate = Gate()
@@ -173,7 +173,7 @@ def test_to_append_never_waits_for_a_query_that_is_evaluated(
         assert sums == [sum(numbers(0, n)) for n in range(4)]
 
 
-def test_a_stream_that_is_full_while_another_thread_evaluates_takes_no_row_and_says_so(
+def test_a_stream_that_is_full_during_an_evaluation_refuses_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate = Gate()

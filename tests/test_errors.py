@@ -107,26 +107,26 @@ def test_an_error_of_a_query_shows_the_line_and_the_place() -> None:
     )
 
 
-def test_of_a_long_line_what_is_around_the_place_is_shown() -> None:
+def test_only_the_part_of_a_long_line_around_the_place_is_shown() -> None:
     text = "SELECT " + "a, " * 1_000 + "y" + ", b" * 1_000
     _, shown, caret = str(QueryError("no y", text, text.index("y"))).split("\n")
     assert len(shown) <= 102
     assert shown[caret.index("^")] == "y"
 
 
-def test_signs_that_would_move_the_caret_are_shown_as_spaces() -> None:
+def test_characters_that_would_move_the_caret_are_shown_as_spaces() -> None:
     _, shown, caret = str(QueryError("no y", "a\t\x1b\u2028y", 4)).split("\n")
     assert shown[caret.index("^")] == "y"
     assert shown.isprintable()
 
 
 @pytest.mark.parametrize(("place", "line", "column"), [(0, 1, 1), (3, 2, 1), (4, 2, 2), (99, 2, 2)])
-def test_a_place_may_be_behind_the_end(place: int, line: int, column: int) -> None:
+def test_a_place_may_be_after_the_end(place: int, line: int, column: int) -> None:
     error = QueryError("ends too soon", "ab\nc", place)
     assert (error.line, error.column) == (line, column)
 
 
-def test_an_error_without_a_place_has_its_text_all_the_same() -> None:
+def test_an_error_without_a_place_has_its_text() -> None:
     error = QueryError("no", "SELECT 1")
     assert (error.text, error.line, error.column, error.hint) == ("SELECT 1", None, None, "")
     assert str(error) == "no"

@@ -37,25 +37,25 @@ def test_a_checkout_with_blanks_in_its_path_is_quoted(tmp_path: Path) -> None:
     )
 
 
-def test_an_installed_package_says_what_to_name(tmp_path: Path) -> None:
+def test_the_command_of_an_installed_package_needs_the_source_folder(tmp_path: Path) -> None:
     command = install_command("client", package=tmp_path / "site-packages" / "upstream")
     assert "pip install 'CHECKOUT[client]', where CHECKOUT is the source folder" in command
 
 
-def test_nothing_sends_users_to_a_package_index_that_does_not_have_it() -> None:
+def test_no_file_refers_to_a_package_index_without_the_package() -> None:
     files = [ROOT / "README.md", *ROOT.glob("upstream/**/*.py"), *ROOT.glob("datasets/**/*.py")]
     files += [*ROOT.glob("simulator/**/*.py"), *ROOT.glob("api/**/*.py")]
     for file in files:
         assert "pip install 'upstream" not in file.read_text(encoding="utf-8"), file
 
 
-def test_the_message_names_what_is_missing() -> None:
+def test_the_message_names_the_missing_module() -> None:
     told = missing_extra("Engine", "duckdb", "queries")
     assert told.startswith("Engine needs duckdb, which is not installed; install the extra `queri")
 
 
 @pytest.mark.parametrize("extra", ["api", "client", "queries", "simulator", "codecs", "arrow"])
-def test_make_run_installs_what_the_readme_uses(extra: str) -> None:
+def test_make_run_installs_the_extras_that_the_readme_uses(extra: str) -> None:
     locked = (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8")
     for requirement in EXTRAS[extra]:
         name = re.split(r"[\[<>=]", requirement)[0]
@@ -63,7 +63,7 @@ def test_make_run_installs_what_the_readme_uses(extra: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["api", "simulator", "datasets"])
-def test_a_command_whose_extra_is_missing_tells_what_installs_it(command: str) -> None:
+def test_a_command_without_its_extra_shows_how_to_install_it(command: str) -> None:
     code = (
         "import runpy, sys; sys.modules['typer'] = None\n"
         f"runpy.run_module({command!r}, run_name='__main__')"
@@ -75,6 +75,6 @@ def test_a_command_whose_extra_is_missing_tells_what_installs_it(command: str) -
     assert run.stderr == f"Error: {missing_extra(f'`python -m {command}`', 'typer', command)}\n"
 
 
-def test_a_module_of_ours_that_is_missing_is_no_missing_extra() -> None:
+def test_a_missing_module_of_the_project_is_not_a_missing_extra() -> None:
     with pytest.raises(ModuleNotFoundError), imports_of_command("upstream", "client"):
         raise ModuleNotFoundError(name="upstream.cli.bench")

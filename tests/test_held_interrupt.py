@@ -131,7 +131,7 @@ def seen(clock: ManualClock, queue: AnyQueue) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_batch_is_taken_in_wholly_wherever_it_is_interrupted(kind: str) -> None:
+def test_an_interrupted_batch_is_applied_completely(kind: str) -> None:
     caller = Caller()
     untouched = seen(*make(kind, caller))
     clock, queue = make(kind, caller)
@@ -150,7 +150,7 @@ def test_a_batch_is_taken_in_wholly_wherever_it_is_interrupted(kind: str) -> Non
         assert seen(clock, queue) == whole, f"call {number}"
 
 
-def test_what_is_held_comes_once_at_the_end_of_the_block() -> None:
+def test_held_interrupts_are_raised_once_at_the_end_of_the_block() -> None:
     done: list[str] = []
 
     def work() -> None:
@@ -165,7 +165,7 @@ def test_what_is_held_comes_once_at_the_end_of_the_block() -> None:
     assert done == ["block"]
 
 
-def test_a_handler_of_the_users_is_called_as_it_would_have_been() -> None:
+def test_a_handler_of_the_user_is_called_with_the_same_arguments() -> None:
     calls: list[tuple[int, bool]] = []
     before = signal.signal(signal.SIGINT, lambda *call: calls.append((call[0], call[1] is None)))
     try:
@@ -177,7 +177,7 @@ def test_a_handler_of_the_users_is_called_as_it_would_have_been() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_signal_that_is_ignored_stays_so() -> None:
+def test_an_ignored_signal_stays_ignored() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with HeldInterrupt():
@@ -199,7 +199,7 @@ def test_other_threads_leave_the_handler_alone() -> None:
     assert seen_there == [signal.default_int_handler]
 
 
-def test_it_can_be_used_again_after_it_held_something_and_in_another_thread() -> None:
+def test_it_can_be_used_again_after_an_interrupt_and_in_another_thread() -> None:
     hold = HeldInterrupt()
 
     def block(*, is_interrupted: bool) -> None:

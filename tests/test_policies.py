@@ -58,7 +58,7 @@ def test_the_index_is_the_default() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
-def test_a_scheduler_is_made_by_its_name_and_is_bound_to_no_queue(name: str) -> None:
+def test_a_scheduler_made_by_name_is_bound_to_no_queue(name: str) -> None:
     scheduler = make_scheduler(name)
     assert scheduler.name == name
     assert not scheduler.is_bound
@@ -66,7 +66,7 @@ def test_a_scheduler_is_made_by_its_name_and_is_bound_to_no_queue(name: str) -> 
 
 
 @pytest.mark.parametrize("name", ["lifo", "IN-PLACE", "in_place", "", None, 3])
-def test_an_unknown_policy_is_an_error_that_names_those_there_are(name: object) -> None:
+def test_an_unknown_policy_is_an_error_that_lists_the_known_ones(name: object) -> None:
     with pytest.raises(UnknownPolicyError, match="choose one of append, ") as raised:
         make_queue(name)  # type: ignore[arg-type]
     assert raised.value.name == name
@@ -77,7 +77,7 @@ def test_an_unknown_policy_is_an_error_that_names_those_there_are(name: object) 
 
 
 @pytest.mark.parametrize("name", ["append", "append-shedding", "adaptive"])
-def test_a_policy_that_is_no_scheduler_is_an_error(name: str) -> None:
+def test_a_policy_without_a_scheduler_is_an_error(name: str) -> None:
     with pytest.raises(UnknownPolicyError):
         make_scheduler(name)
 
@@ -94,7 +94,7 @@ def test_a_policy_that_is_no_scheduler_is_an_error(name: str) -> None:
         ("index", 1, 0, 0),
     ],
 )
-def test_the_capacity_is_what_may_wait(
+def test_the_capacity_limits_the_waiting_updates(
     policy: str, rejected: int, shed: int, superseded: int
 ) -> None:
     queue = make_queue(policy, clock=ManualClock(), capacity=2)
@@ -129,7 +129,7 @@ def test_rates_and_the_cost_can_be_given(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_cost_can_be_told(policy: str) -> None:
+def test_the_cost_can_be_a_function(policy: str) -> None:
     clock = ManualClock()
     told: list[float | None] = [None]
     queue = make_queue(policy, clock=clock, processing_cost=lambda: told[0])

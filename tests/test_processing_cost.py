@@ -88,7 +88,7 @@ def test_deliveries_a_hundredth_of_an_updates_time_apart_count_as_one_group() ->
     assert faded == pytest.approx(0.5)
 
 
-def test_what_was_dequeued_after_the_last_delivery_is_of_no_group() -> None:
+def test_an_update_dequeued_after_the_last_delivery_belongs_to_no_group() -> None:
     """With forgetting of one the last group alone counts."""
     apart = [(0.0, 4.0), (4.01, 4.02)]
     assert deliver_all(ProcessingCost(None, 1.0), apart) == pytest.approx(0.01)
@@ -114,7 +114,7 @@ def test_the_cost_forgets_the_past_at_the_rate_that_was_set(forgetting: float) -
     assert deliver_all(cost, slower) == pytest.approx(3 - 2 * (1 - forgetting) ** 20)
 
 
-def test_a_cost_that_is_told_is_asked_for_each_time_and_not_measured() -> None:
+def test_a_cost_function_is_called_each_time_and_replaces_the_measurement() -> None:
     told: list[float | None] = [None, 0.5, 0, 2]
     cost = ProcessingCost(lambda: told.pop(0))
     cost.delivered(0.0, 5.0)
@@ -128,22 +128,20 @@ NO_COSTS = [-1.0, -5e-324, math.nan, math.inf, -math.inf, "1", 1j]
 
 @pytest.mark.parametrize("number", NO_COSTS)
 @pytest.mark.parametrize(
-    "check", [lambda number: check_cost("processing_cost", number), ProcessingCost]
+    "check",
+    [
+        lambda number: check_cost("processing_cost", number),
+        ProcessingCost,
+        lambda number: ProcessingCost(lambda: number).seconds(),
+    ],
+    ids=["checked", "given", "told"],
 )
-def test_what_is_no_cost_is_refused(number: float, check: Callable[[float], object]) -> None:
+def test_an_invalid_cost_is_refused(number: float, check: Callable[[float], object]) -> None:
     with pytest.raises(CostError, match="processing_cost") as raised:
         check(number)
     assert raised.value.value is number
 
 
-@pytest.mark.parametrize("number", NO_COSTS)
-def test_what_is_no_cost_is_refused_when_it_is_told(number: float) -> None:
-    cost = ProcessingCost(lambda: number)
-    with pytest.raises(CostError, match="processing_cost") as raised:
-        cost.seconds()
-    assert raised.value.value is number
-
-
 @pytest.mark.parametrize("number", [0, 0.0, 3, 1e-300, 1e300])
-def test_any_finite_number_from_zero_on_is_a_cost(number: float) -> None:
+def test_any_finite_number_that_is_not_negative_is_a_cost(number: float) -> None:
     check_cost("cost", number)

@@ -45,7 +45,7 @@ def test_every_public_class_is_written_down() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
-def test_what_is_public_on_a_class_is_what_is_written_down(name: str) -> None:
+def test_a_class_has_exactly_the_public_names_that_are_written_down(name: str) -> None:
     assert surface_of(CLASSES[name]) == written_down()[name]
 
 

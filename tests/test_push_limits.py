@@ -97,7 +97,9 @@ def test_the_window_has_the_same_bounds_and_default_everywhere(described: dict[s
     assert set(bounds) == {"Ge(ge=1)", f"Le(le={MOST_WINDOW})"}
 
 
-def test_every_way_tells_that_rates_are_of_updates(described: dict[str, Any]) -> None:
+def test_every_description_of_rates_mentions_updates_and_messages(
+    described: dict[str, Any],
+) -> None:
     texts = [parameters_of(each)["max_rate"]["description"] for each in described.values()]
     texts += [options_of(command)["max_rate"].help or "" for command in COMMANDS]
     for text in texts:
@@ -107,7 +109,9 @@ def test_every_way_tells_that_rates_are_of_updates(described: dict[str, Any]) ->
         assert "not messages" in (client.watch.__doc__ or "")
 
 
-def test_every_way_tells_when_an_append_queue_is_conflated(described: dict[str, Any]) -> None:
+def test_every_description_states_when_an_append_queue_is_conflated(
+    described: dict[str, Any],
+) -> None:
     texts = [operation["description"] for operation in described.values()]
     texts += [told.__doc__ or "" for told in (*COMMANDS, Client.watch, AsyncClient.watch)]
     for text in texts:

@@ -63,7 +63,7 @@ EXAMPLES = code_blocks(README, "python")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_an_example_prints_what_it_says(example: str) -> None:
+def test_an_example_prints_the_output_below_it(example: str) -> None:
     assert output_of(example) == output_shown(example) != ""
 
 

@@ -65,13 +65,13 @@ def known(rate: float | None) -> float:
 # Estimates: what a few arrivals tell.
 
 
-def test_one_arrival_tells_nothing() -> None:
+def test_one_arrival_determines_no_rate() -> None:
     source = Source(EstimatedRates())
     assert source.rate() is None
     assert source.expected() is None
 
 
-def test_two_arrivals_tell_an_interval() -> None:
+def test_two_arrivals_determine_an_interval() -> None:
     source = Source(EstimatedRates(), arrival=10.0)
     assert source.arrive(14.0) is None
     assert source.rate() == 0.25
@@ -138,7 +138,7 @@ def test_looking_changes_no_estimate() -> None:
 
 @pytest.mark.parametrize("forgetting", [0.02, 0.3, 1.0])
 @pytest.mark.parametrize("arrivals", [2, 5, 200])
-def test_intervals_folded_at_once_weigh_as_much_as_one_by_one(
+def test_intervals_folded_together_have_the_same_weight_as_one_by_one(
     forgetting: float, arrivals: int
 ) -> None:
     """Each interval is the same here, so that only their weight against the past is told."""
@@ -175,7 +175,7 @@ RATES = [0.001, 0.1, 1.0, 30.0, 10_000.0]
 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("looks_at_each", [1, 7, 1000])
-def test_regular_arrivals_are_told_exactly(rate: float, looks_at_each: int) -> None:
+def test_the_rate_of_regular_arrivals_is_exact(rate: float, looks_at_each: int) -> None:
     source = Source(EstimatedRates())
     for number, now in enumerate(islice(regular(rate), 1, 3000)):
         source.arrive(now, looks=number % looks_at_each == 0)
@@ -184,7 +184,7 @@ def test_regular_arrivals_are_told_exactly(rate: float, looks_at_each: int) -> N
 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("looks_at_each", [1, 7, 400])
-def test_memoryless_arrivals_are_told_with_the_error_of_a_hundred_of_them(
+def test_the_rate_of_memoryless_arrivals_has_the_error_of_a_hundred_of_them(
     rate: float, looks_at_each: int
 ) -> None:
     """With the weight 0.02 for the newest, the mean interval has the error of (2 - f) / f = 99."""
@@ -202,7 +202,7 @@ def test_memoryless_arrivals_are_told_with_the_error_of_a_hundred_of_them(
 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("intervals", [5, 10, 20])
-def test_few_memoryless_intervals_tell_a_scheduler_their_rate_on_average(
+def test_a_scheduler_gets_the_rate_of_few_memoryless_intervals_on_average(
     rate: float, intervals: int
 ) -> None:
     """The relative error of one such estimate is 1 / sqrt(n - 2), that of 2,000 at most 0.013."""
@@ -253,7 +253,7 @@ def test_the_past_fades_by_the_rate_of_forgetting_with_each_interval(
 
 
 @pytest.mark.parametrize("forgetting", [0.02, 0.5])
-def test_the_first_arrivals_count_all_the_same(forgetting: float) -> None:
+def test_the_first_arrivals_have_equal_weight(forgetting: float) -> None:
     source = Source(EstimatedRates(forgetting))
     times = [1.0, 5.0, 6.0, 16.0, 17.0, 18.0]
     for count, now in enumerate(times, 1):
@@ -304,7 +304,7 @@ def test_given_rates_may_be_a_function_of_the_key() -> None:
         assert [rate(cell) for cell in cells] == [2.0, 3.0]
 
 
-def test_a_function_of_rates_is_not_asked_again_once_a_key_has_begun() -> None:
+def test_a_function_of_rates_is_called_once_for_each_key() -> None:
     asked: list[Key] = []
 
     def given(key: Key) -> float:
@@ -319,7 +319,7 @@ def test_a_function_of_rates_is_not_asked_again_once_a_key_has_begun() -> None:
     assert asked == []
 
 
-def test_a_key_with_the_number_of_one_that_is_gone_has_its_own_given_rate() -> None:
+def test_a_key_that_reuses_a_number_has_its_own_given_rate() -> None:
     rates = GivenRates({"A": 2.0, "C": 3.0})
     new_cells(rates, "A")
     for key, rate in (("B", None), ("C", 3.0)):
@@ -339,7 +339,7 @@ NO_RATES = [-1.0, -5e-324, math.nan, math.inf, -math.inf, "1", None, 1j]
 
 
 @pytest.mark.parametrize("number", NO_RATES)
-def test_what_is_no_rate_is_refused(number: float) -> None:
+def test_an_invalid_rate_is_refused(number: float) -> None:
     with pytest.raises(RateError, match="'B'") as raised:
         GivenRates({"A": 1.0, "B": number})
     assert raised.value.value is number
@@ -381,14 +381,14 @@ def test_counters_are_balanced_if_every_update_is_accounted_for(field: str) -> N
     assert one_more.is_balanced == (field not in BALANCED)
 
 
-def test_what_arrives_and_is_dropped_stays_balanced() -> None:
+def test_counters_of_dropped_arrivals_stay_balanced() -> None:
     for field in BALANCED - {"arrived", "returned"}:
         for source in ("arrived", "returned"):
             changed = {name: getattr(COUNTERS, name) + 5 for name in (field, source)}
             assert replace(COUNTERS, **changed).is_balanced
 
 
-def test_statistics_are_a_snapshot_that_nobody_can_change() -> None:
+def test_statistics_are_an_immutable_snapshot() -> None:
     with pytest.raises(FrozenInstanceError):
         COUNTERS.late = 0  # type: ignore[misc]
     assert not hasattr(COUNTERS, "__dict__")

@@ -69,7 +69,7 @@ def test_all_run_on_one_clock(storage: StorageManager, clock: ManualClock) -> No
     assert storage.queue("dashboard").queue_staleness("IBM") == pytest.approx(1.0)
 
 
-def test_without_a_clock_it_runs_by_the_systems() -> None:
+def test_the_default_is_the_system_clock() -> None:
     storage = StorageManager()
     storage.create_stream("trades")
     storage.add_queue("dashboard", UpdateQueue(InPlaceScheduler()), stream="trades")
@@ -79,7 +79,7 @@ def test_without_a_clock_it_runs_by_the_systems() -> None:
     assert update.time > 1_700_000_000.0
 
 
-def test_names_are_listed_in_the_order_of_their_making(storage: StorageManager) -> None:
+def test_names_are_listed_in_the_order_of_their_creation(storage: StorageManager) -> None:
     storage.create_stream("quotes")
     storage.add_queue("alerts", AppendQueue(), stream="quotes")
     assert storage.streams == ("trades", "quotes")
@@ -87,7 +87,7 @@ def test_names_are_listed_in_the_order_of_their_making(storage: StorageManager) 
     assert storage.queue("alerts").stream is storage.stream("quotes")
 
 
-def test_a_queue_that_comes_late_starts_from_the_newest_values_if_asked_to(
+def test_a_late_queue_may_begin_with_the_newest_values(
     storage: StorageManager,
 ) -> None:
     storage.enqueue("trades", "IBM", 24.0)
@@ -140,7 +140,7 @@ def test_reading_an_unknown_queue_is_an_error(storage: StorageManager) -> None:
         storage.read("alerts", "IBM")
 
 
-def test_a_taken_name_is_an_error_and_the_first_goes_on(storage: StorageManager) -> None:
+def test_a_name_in_use_is_an_error_and_changes_nothing(storage: StorageManager) -> None:
     storage.enqueue("trades", "IBM", 24.0)
     with pytest.raises(NameTakenError) as raised:
         storage.create_stream("trades")
@@ -159,7 +159,7 @@ def test_a_stream_and_a_queue_may_have_one_name(storage: StorageManager) -> None
     assert storage.dequeue("trades") == Update("IBM", 24.0, 0.0)
 
 
-def test_what_could_not_be_made_leaves_its_name_free(storage: StorageManager) -> None:
+def test_a_failed_creation_leaves_its_name_free(storage: StorageManager) -> None:
     with pytest.raises(ParameterError):
         storage.create_stream("quotes", forget_after=-1.0)
     used = AppendQueue()

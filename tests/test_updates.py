@@ -23,7 +23,7 @@ def test_an_update_cannot_be_changed() -> None:
         update.value = 25.0  # type: ignore[misc]
 
 
-def test_an_update_made_from_a_plain_tuple_is_an_update() -> None:
+def test_an_update_can_be_made_from_a_tuple() -> None:
     update = tuple.__new__(Update, ("IBM", 24.0, 3.0))
     assert update == Update("IBM", 24.0, 3.0)
     assert type(update) is Update
@@ -35,7 +35,7 @@ def test_updates_of_hashable_values_can_be_told_apart_in_a_set() -> None:
     assert len(updates) == 3
 
 
-def test_there_is_one_tombstone_even_after_a_copy() -> None:
+def test_a_copied_tombstone_is_the_same_object() -> None:
     assert pickle.loads(pickle.dumps(TOMBSTONE)) is TOMBSTONE  # noqa: S301 - made just now
     assert copy.deepcopy(TOMBSTONE) is TOMBSTONE
     assert list(Tombstone) == [TOMBSTONE]
@@ -47,7 +47,7 @@ def test_a_tombstone_equals_no_value_that_a_source_could_send() -> None:
     assert TOMBSTONE not in values
 
 
-def test_updates_survive_a_way_through_another_process() -> None:
+def test_updates_can_be_pickled() -> None:
     update = Update(("IBM", 1), TOMBSTONE, 3.0)
     returned = pickle.loads(pickle.dumps(update))  # noqa: S301 - made just now
     assert returned == update

@@ -1,7 +1,7 @@
-"""A load: one body posted again and again, so many times a second.
+"""A load: one body posted again and again, at a given rate per second.
 
-It is a program, so that who measures beside it does not share an interpreter with it, whose threads
-wait for one another for longer than what is measured:
+It is a program of its own. Threads of one interpreter wait for one another for longer than the
+times that are measured beside it.
 `python -m tests.benchmarks.paced_posts PORT PATH RATE FILE` posts until its input ends, and then
 writes how many times it did.
 """
@@ -30,7 +30,7 @@ class Load:
 
 @contextmanager
 def load(port: int, path: str, body: Path, *, rate: float) -> Iterator[Load]:
-    """Have a process that posts `body` so many times a second, while the block lasts."""
+    """Run a process that posts `body` at a rate per second while the block lasts."""
     arguments = ["-m", "tests.benchmarks.paced_posts", str(port), path, str(rate), str(body)]
     made = Load()
     with subprocess.Popen(

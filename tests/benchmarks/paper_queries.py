@@ -65,7 +65,7 @@ def query_1(
 
 
 def query_2(*, window: int = 102_400, step: int = 1_600, matching: float = 0.01) -> Query:
-    """Return Q2: what matches in two streams, of which so many pairs do."""
+    """Return Q2: matches in two streams, in which this share of the pairs matches."""
     text = (
         "SELECT max(s1.x1) AS greatest, avg(s2.x1) AS mean "
         "FROM {0} AS s1, {1} AS s2 WHERE s1.x2 = s2.x2"

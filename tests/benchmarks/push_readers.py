@@ -25,7 +25,7 @@ from tests.server_process import ROOT
 PATIENCE = 60.0
 CONNECTING_AT_ONCE = 50
 MESSAGES_PER_LOOK = 10
-"""One message of so many is looked into, since that takes longer than to count."""
+"""One message of this many is parsed, because parsing takes longer than counting."""
 
 
 @dataclass(frozen=True)

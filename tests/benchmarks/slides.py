@@ -1,7 +1,7 @@
 """What a slide costs, system by system, side by side: the same rows, and the same results.
 
 Processor time of the whole process, so that no thread hides work and no neighbour on the machine
-adds any; the time on the wall beside it, for those who have threads to spare.
+adds any. The wall time is beside it, for machines with idle cores.
 """
 
 from __future__ import annotations

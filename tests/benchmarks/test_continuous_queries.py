@@ -82,7 +82,7 @@ def test_sums_by_group_over_a_large_window(groups: int, x2_type: str) -> None:
 def test_a_slide_beside_its_own_rows_alone(groups: int) -> None:
     """What is more than evaluating the new rows is what keeping a window costs.
 
-    By itself, since whoever goes through a whole window leaves nothing of others in the caches.
+    It runs alone, because a system that reads a whole window empties the caches of the others.
     """
     query = query_1(groups=groups)
     both: dict[str, System] = {"incremental": Incremental(query), "one step": OneStep(query)}
@@ -283,7 +283,7 @@ def compare_with_tuples(title: str, ours: float, theirs: float, budget: float | 
 def test_memory_of_a_sliding_sum() -> None:
     """The rows of a step go as soon as there is a partial for it.
 
-    What came last is also held for those who ask for the newest row of a key; that is bounded.
+    The last rows are also held for requests of the newest row of a key; their number is bounded.
     """
     table = Table("Q1, 512 steps a window, 20 groups: what is held once the window is full")
     held, grown = {}, {}
@@ -308,7 +308,7 @@ def test_memory_of_a_sliding_sum() -> None:
 
 
 def copy_of(rows: pa.Table) -> pa.Table:
-    """Return rows that own their memory, so that it shows who keeps them."""
+    """Return rows that own their memory, so that it shows whether they are kept."""
     columns = zip(rows.column_names, rows.columns, strict=True)
     return pa.table({name: column.to_numpy().copy() for name, column in columns})
 

@@ -30,7 +30,7 @@ STATEMENTS = {
     "a subquery": 17,
     "latest": 7,
 }
-"""So many statements DuckDB may be given for each query; once they were three times as many."""
+"""The most statements that DuckDB may be given for each query."""
 TIMES = {
     "a group by": 15,
     "Q1": 17,

@@ -75,7 +75,7 @@ def test_updates_simulated_per_second() -> None:
     ]
     for run in runs:
         assert_all_logged(run)
-    # Round by round, so that who else is busy for a while does not spoil all rounds of one run.
+    # Round by round, so that another process does not disturb all rounds of one run.
     rounds = [[simulate(run) for run in runs] for _ in range(ROUNDS)]
     table = Table("microseconds of one core per simulated update, 100 Zipf keys")
     for run, *outcomes in zip(runs, *rounds, strict=True):

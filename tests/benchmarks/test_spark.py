@@ -134,7 +134,7 @@ def conflated(session: SparkSession, case: Case, folder: Path) -> Measured:
 
 def by_spark_alone(session: SparkSession, case: Case, folder: Path) -> Measured:
     """Measure Spark's own aggregation on the files of a case that was measured."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
     session.conf.set("spark.sql.shuffle.partitions", case.partitions)
     stream = stream_of(session, folder / f"in-{case}")

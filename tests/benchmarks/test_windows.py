@@ -78,7 +78,7 @@ def own_copy() -> Callable[..., int]:
 
 
 def ignore(result: WindowResult) -> None:
-    """Do nothing: the bare queue need not know."""
+    """Do nothing: the bare queue does not count deliveries."""
 
 
 def bare(rows: Feed, slide: float, every: int) -> Drive:

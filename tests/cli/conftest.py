@@ -1,5 +1,5 @@
 """What the tests of the command line share: a real service."""
 
-from ..client.service_fixtures import client, name, service_url
+from ..client.service_fixtures import client, name, service_url, unused_url
 
-__all__ = ["client", "name", "service_url"]
+__all__ = ["client", "name", "service_url", "unused_url"]

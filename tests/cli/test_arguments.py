@@ -28,20 +28,20 @@ def test_a_key_may_be_given_as_json(text: str, key: Key) -> None:
 
 
 @pytest.mark.parametrize("text", ["a", "1.5", "null", "[[1]]", "{}", "", '"\udcff"'])
-def test_what_is_no_key_in_json_is_a_usage_error(text: str) -> None:
+def test_json_that_is_not_a_key_is_a_usage_error(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="--json-key"):
         key_of(text, is_json=True)
 
 
 @pytest.mark.parametrize("text", ["24.50", "null", '{"a": [1, 2]}', '"x"', "1e3"])
-def test_json_goes_as_it_was_typed(text: str) -> None:
+def test_json_is_sent_as_it_was_typed(text: str) -> None:
     value = value_of(text, is_raw=False)
     assert isinstance(value, msgspec.Raw)
     assert bytes(value) == text.encode()
 
 
 @pytest.mark.parametrize("text", ["up", "", "1 2", "NaN", "{a: 1}", "01", "'x'", "\udcff"])
-def test_what_is_not_json_is_a_string(text: str) -> None:
+def test_a_value_that_is_not_json_is_a_string(text: str) -> None:
     assert value_of(text, is_raw=False) == text
 
 
@@ -49,7 +49,7 @@ def test_raw_is_a_string_in_any_case() -> None:
     assert value_of("24.5", is_raw=True) == "24.5"
 
 
-def test_a_number_that_must_be_above_zero_is() -> None:
+def test_a_number_that_is_not_above_zero_is_a_usage_error() -> None:
     assert positive(None) is None
     assert positive(0.5) == 0.5
     for bad in (0.0, -1.0, math.nan, math.inf):
@@ -75,7 +75,7 @@ def completions(url: str, *words: str) -> str:
 
 
 @pytest.mark.slow
-def test_names_are_completed_by_what_is_there(service_url: str, name: str, client: Client) -> None:
+def test_names_are_completed_from_the_service(service_url: str, name: str, client: Client) -> None:
     client.create_queue(f"{name}-queue", stream=name, kind="append")
     found = completions(service_url, "put", name[:-1])
     assert f"{name}" in found
@@ -87,7 +87,7 @@ def test_names_are_completed_by_what_is_there(service_url: str, name: str, clien
 
 
 @pytest.mark.slow
-def test_nothing_is_completed_where_no_service_is() -> None:
+def test_no_name_is_completed_without_a_service() -> None:
     files_instead = "_files\n"  # as zsh has it
     assert completions("http://127.0.0.1:1", "put", "x") == files_instead
     assert completions("nonsense", "put", "x") == files_instead

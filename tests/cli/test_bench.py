@@ -15,7 +15,7 @@ from .console import json_of, output_of
 SMALL = ["--updates", "200", "--batch", "50", "--keys", "20"]
 
 
-def test_a_row_is_printed_for_each_way(service_url: str) -> None:
+def test_a_row_is_printed_for_each_direction(service_url: str) -> None:
     lines = output_of("bench", *SMALL, "--connections", "2", url=service_url).splitlines()
     assert lines[0] == "20 keys, batches of 50, 2 connections"
     assert lines[3].split()[:2] == ["put", "200"]
@@ -41,7 +41,7 @@ def ignore(updates: int) -> None:
     assert updates > 0
 
 
-def test_all_updates_go_in_and_a_quarter_comes_out(service_url: str, client: Client) -> None:
+def test_all_updates_are_put_and_a_quarter_is_dequeued(service_url: str, client: Client) -> None:
     before = {each.name for each in client.streams()}
     settings = BenchSettings(updates=1_050, batch=100, keys=50, connections=3)
     progress: dict[str, list[int]] = {"put": [], "dequeue": []}
@@ -57,7 +57,7 @@ def test_all_updates_go_in_and_a_quarter_comes_out(service_url: str, client: Cli
     assert {each.name for each in client.streams()} == before
 
 
-def test_a_stopwatch_times_steps_that_do_something() -> None:
+def test_a_stopwatch_measures_steps_that_handle_updates() -> None:
     stopwatch = Stopwatch()
     steps = iter([3, 2, 0, 0])
 
@@ -69,7 +69,7 @@ def test_a_stopwatch_times_steps_that_do_something() -> None:
     assert stopwatch.measured().updates == sum(advanced) == 5
 
 
-def test_what_goes_wrong_in_a_task_is_raised_as_it_is() -> None:
+def test_an_error_in_a_task_is_raised_unchanged() -> None:
     async def step() -> int:
         raise ServiceUnreachableError("http://a", "refused", 1)
 
@@ -77,7 +77,7 @@ def test_what_goes_wrong_in_a_task_is_raised_as_it_is() -> None:
         asyncio.run(Stopwatch().time(step, 3, ignore))
 
 
-def test_the_stream_goes_even_if_the_measuring_fails(
+def test_the_stream_is_removed_even_if_the_measurement_fails(
     service_url: str, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {each.name for each in client.streams()}

@@ -5,14 +5,17 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-import socket
+import subprocess
+import sys
 
 import pytest
 
+import upstream
+from tests.server_process import ROOT
 from upstream.cli.command_line import HELP, app, create, remove
-from upstream.client import Client
+from upstream.client import Client, NotFoundError
 
-from .console import UNREACHABLE, USAGE_ERROR, invoke
+from .console import REFUSED, UNREACHABLE, USAGE_ERROR, invoke
 
 WATCHING = ["--keys", "--max-rate", "--max-rate-per-key", "--window", "--count", "--snapshot"]
 COMMANDS: dict[str, list[str]] = {
@@ -124,13 +127,6 @@ def test_an_invalid_command_line_names_the_fault_and_sends_nothing(
     assert result.stdout == ""
 
 
-@pytest.fixture
-def unused_url() -> str:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{taken.getsockname()[1]}"
-
-
 def test_an_unreachable_service_has_an_exit_code_of_its_own(unused_url: str) -> None:
     result = invoke("ls", url=unused_url)
     assert result.exit_code == UNREACHABLE
@@ -146,3 +142,46 @@ def test_the_service_may_be_named_by_the_environment(unused_url: str) -> None:
 
 def test_the_option_goes_before_the_environment(service_url: str, unused_url: str) -> None:
     assert invoke("ls", url=service_url, env={"UPSTREAM_URL": unused_url}).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("get STREAM", "get STREAM a", "rm stream STREAM", "rm key STREAM a", "reset STREAM a"),
+        *("put STREAM a 1", "rm queue QUEUE", "dequeue QUEUE", "deliver QUEUE r-1"),
+        *("watch QUEUE", "tail QUEUE", "staleness QUEUE", "get KNOWN a", "get KNOWN 7 -j"),
+        "rm key KNOWN 7 --json-key --json",
+    ],
+)
+def test_an_unknown_stream_queue_or_key_is_refused(
+    service_url: str, name: str, client: Client, command: str
+) -> None:
+    client.create_stream(name)
+    words = command.replace("STREAM", f"{name}-2").replace("QUEUE", name).replace("KNOWN", name)
+    result = invoke(*words.split(), url=service_url)
+    assert (result.exit_code, result.stdout) == (REFUSED, "")
+    assert "404" in result.stderr
+
+
+def test_lines_for_an_unknown_stream_are_refused(
+    service_url: str, name: str, client: Client
+) -> None:
+    result = invoke("put", name, url=service_url, said='["a", null, 1]\n')
+    assert (result.exit_code, result.stdout) == (REFUSED, "0 waiting, 0 superseded\n")
+    assert "404" in result.stderr
+    with pytest.raises(NotFoundError):
+        client.snapshot(name)
+
+
+# The option of `version_option`
+
+
+@pytest.mark.parametrize("module", ["api", "simulator", "datasets", "upstream"])
+def test_every_command_line_shows_its_version(module: str) -> None:
+    words = ["-m", module, "--version"]
+    if module.startswith("upstream"):
+        words = ["-c", "from upstream.cli import main; main()", "--version"]
+    command = [sys.executable, *words]
+    run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert run.stdout == f"UpStream {upstream.__version__}\n"
+    assert run.stderr == ""

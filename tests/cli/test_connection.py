@@ -47,11 +47,11 @@ def test_an_invalid_parameter_is_a_usage_error() -> None:
         raise ParameterError("limit", -1, "above zero")
 
 
-def test_a_reader_that_has_gone_is_no_error_of_the_service() -> None:
+def test_a_closed_pipe_is_not_an_error_of_the_service() -> None:
     with pytest.raises(BrokenPipeError), exit_codes():
         raise BrokenPipeError
 
 
-def test_our_own_mistakes_are_not_hidden() -> None:
+def test_failed_assertions_are_not_hidden() -> None:
     with pytest.raises(AssertionError), exit_codes():
         raise AssertionError

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.server_process import running
 from upstream.client import Client
 from upstream.extras import install_command
 
-from ..client.running_service import running_service
 from .console import PROGRAM, REFUSED, UNREACHABLE
 
 PATIENCE_SECONDS = 60.0
@@ -140,11 +140,28 @@ def test_ctrl_c_ends_quietly(service_url: str, queue: str) -> None:
     assert len(process.written.splitlines()) == 3
 
 
-def test_a_reader_that_has_gone_ends_it_quietly(
+@contextmanager
+def with_pipes(url: str, *arguments: str, lines: bytes = b"") -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command with a pipe for each standard file, after `lines` were written to it."""
+    command = [*PROGRAM, "--server", url, *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as popen:
+        assert popen.stdin is not None
+        popen.stdin.write(lines)
+        popen.stdin.flush()
+        yield popen
+
+
+def await_arrivals(popen: subprocess.Popen[bytes], client: Client, stream: str, count: int) -> None:
+    """Wait until this many updates have arrived in a stream while the command runs."""
+    while client.stream(stream).arrived < count:
+        assert popen.poll() is None
+
+
+def test_a_closed_reader_ends_the_command_quietly(
     service_url: str, queue: str, client: Client
 ) -> None:
-    command = [*PROGRAM, "--server", service_url, "tail", queue]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as popen:
+    with with_pipes(service_url, "tail", queue) as popen:
         assert popen.stdout is not None
         assert popen.stderr is not None
         popen.stdout.readline()
@@ -157,34 +174,24 @@ def test_a_reader_that_has_gone_ends_it_quietly(
         assert popen.stderr.read() == b""
 
 
-def test_a_pipe_that_stays_open_is_sent_in_time(
+def test_lines_are_sent_although_the_pipe_stays_open(
     service_url: str, queue: str, client: Client
 ) -> None:
-    command = [*PROGRAM, "--server", service_url, "put", queue]
     with (
         client.watch(queue, snapshot=False, keys=["from pipe"]) as watch,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as popen,
+        with_pipes(service_url, "put", queue, lines=b'["from pipe", null, 7]\n') as popen,
     ):
-        assert popen.stdin is not None
-        popen.stdin.write(b'["from pipe", null, 7]\n')
-        popen.stdin.flush()
         assert next(iter(watch)).value == 7
         output, _ = popen.communicate(timeout=PATIENCE_SECONDS)
     assert output == b"1 waiting, 0 superseded\n"
 
 
-def test_the_updates_that_were_sent_are_reported_though_the_service_ends(name: str) -> None:
-    with running_service() as service, Client(service.url) as client:
+def test_the_updates_that_were_sent_are_reported_if_the_service_ends(name: str) -> None:
+    lines = b'["a", null, 1]\n["b", null, 1]\n'
+    with running() as service, Client(service.url) as client:
         client.create_queue(name)
-        command = [*PROGRAM, "--server", service.url, "put", name]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as popen:
-            assert popen.stdin is not None
-            popen.stdin.write(b'["a", null, 1]\n["b", null, 1]\n')
-            popen.stdin.flush()
-            while client.stream(name).arrived < 2:
-                assert popen.poll() is None
+        with with_pipes(service.url, "put", name, lines=lines) as popen:
+            await_arrivals(popen, client, name, 2)
             service.process.terminate()
             service.process.wait(PATIENCE_SECONDS)
             output, errors = popen.communicate(b'["c", null, 1]\n', timeout=PATIENCE_SECONDS)
@@ -196,21 +203,16 @@ def test_the_updates_that_were_sent_are_reported_though_the_service_ends(name: s
 def test_ctrl_c_sends_the_lines_read_so_far_and_reports_them(
     service_url: str, queue: str, client: Client
 ) -> None:
-    command = [*PROGRAM, "--server", service_url, "put", queue]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as popen:
-        assert popen.stdin is not None
-        assert popen.stdout is not None
-        popen.stdin.write(b'["from pipe", null, 7]\n')
-        popen.stdin.flush()
-        while client.stream(queue).arrived < 4:
-            assert popen.poll() is None
+    with with_pipes(service_url, "put", queue, lines=b'["from pipe", null, 7]\n') as popen:
+        await_arrivals(popen, client, queue, 4)
         popen.send_signal(signal.SIGINT)
+        assert popen.stdout is not None
         assert popen.stdout.read() == b"1 waiting, 0 superseded\n"
         assert popen.wait(PATIENCE_SECONDS) == INTERRUPTED
 
 
 def test_a_full_disk_is_reported(service_url: str, queue: str) -> None:
-    for arguments in (["ls"], ["get", queue], ["get", queue, "a"]):
+    for arguments in (["ls"], ["get", queue]):
         with open("/dev/full", "w") as full:  # noqa: PTH123
             run = subprocess.run(
                 [*PROGRAM, "--server", service_url, *arguments],
@@ -247,7 +249,7 @@ def test_a_bench_that_is_terminated_removes_its_stream(service_url: str, client:
     assert not any(each.name.startswith("bench-") for each in client.streams())
 
 
-def test_a_table_in_a_narrow_terminal_overflows_and_loses_nothing(
+def test_a_table_in_a_narrow_terminal_overflows_and_omits_nothing(
     service_url: str, queue: str
 ) -> None:
     with in_terminal(service_url, "ls", columns=30) as process:
@@ -271,8 +273,8 @@ def test_watch_draws_a_table_in_a_terminal(service_url: str, queue: str, client:
     assert "Traceback" not in process.written
 
 
-def test_top_draws_a_table_of_what_fits_in_a_terminal() -> None:
-    with running_service() as service, Client(service.url) as client:
+def test_top_draws_a_table_of_the_queues_that_fit_in_a_terminal() -> None:
+    with running() as service, Client(service.url) as client:
         for number in range(30):
             client.create_queue(f"q{number}", stream="s")
         client.create_queue("zz", stream="s")
@@ -295,33 +297,37 @@ def test_progress_is_shown_in_a_terminal(service_url: str) -> None:
     assert "10 keys, batches of 1,000, 1 connection" in text
 
 
-def test_removing_is_asked_about_in_a_terminal(
-    service_url: str, queue: str, client: Client
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [(b"n\n", REFUSED), (b"", INTERRUPTED), (b"y\n", 0)],
+    ids=["no", "ctrl-c", "yes"],
+)
+def test_rm_asks_a_question_in_a_terminal(
+    service_url: str, queue: str, client: Client, typed: bytes, code: int
 ) -> None:
     with in_terminal(service_url, "rm", "stream", queue) as process:
         process.read_until("[y/N]")
-        os.write(process.output, b"n\n")
-        process.read_all()
-        assert process.popen.wait(PATIENCE_SECONDS) == REFUSED
-    with in_terminal(service_url, "rm", "stream", queue) as process:
-        process.read_until("[y/N]")
-        assert process.interrupt() == INTERRUPTED
-    assert queue in {each.name for each in client.streams()}
-    with in_terminal(service_url, "rm", "stream", queue) as process:
-        process.read_until("[y/N]")
-        os.write(process.output, b"y\n")
-        process.read_all()
-        assert process.popen.wait(PATIENCE_SECONDS) == 0
-    assert queue not in {each.name for each in client.streams()}
+        if typed:
+            os.write(process.output, typed)
+            process.read_all()
+            assert process.popen.wait(PATIENCE_SECONDS) == code
+        else:
+            assert process.interrupt() == code
+    assert (queue in {each.name for each in client.streams()}) == (code != 0)
+
+
+def run_without(module: str) -> subprocess.CompletedProcess[str]:
+    """Run `upstream ls` where a module cannot be imported."""
+    code = (
+        f"import sys; sys.modules[{module!r}] = None\n"
+        "from upstream.cli import main\nsys.argv = ['upstream', 'ls']\nmain()"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "httpx2", "websockets", "msgspec"])
 def test_a_missing_extra_is_named(missing: str) -> None:
-    code = (
-        f"import sys; sys.modules[{missing!r}] = None\n"
-        "from upstream.cli import main\nsys.argv = ['upstream', 'ls']\nmain()"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = run_without(missing)
     assert run.returncode == 1
     assert run.stdout == ""
     assert missing in run.stderr
@@ -329,11 +335,7 @@ def test_a_missing_extra_is_named(missing: str) -> None:
     assert "Traceback" not in run.stderr
 
 
-def test_a_fault_of_ours_is_not_taken_for_a_missing_extra() -> None:
-    code = (
-        "import sys; sys.modules['upstream.cli.bench'] = None\n"
-        "from upstream.cli import main\nmain()"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+def test_a_missing_module_of_the_package_is_not_reported_as_a_missing_extra() -> None:
+    run = run_without("upstream.cli.bench")
     assert "Traceback" in run.stderr
     assert "upstream.cli.bench" in run.stderr

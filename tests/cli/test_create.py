@@ -15,7 +15,7 @@ def created(url: str, name: str, *options: str) -> dict[str, object]:
     return view
 
 
-def test_a_queue_is_made_with_its_stream(service_url: str, name: str, client: Client) -> None:
+def test_a_queue_is_created_with_its_stream(service_url: str, name: str, client: Client) -> None:
     result = invoke("create", "queue", name, url=service_url)
     assert (result.exit_code, result.stdout) == (0, "")
     assert f"kind update, stream {name}, scheduler index" in result.stderr
@@ -46,7 +46,7 @@ def test_every_option_of_an_update_queue_reaches_the_service(service_url: str, n
     assert {key: view[key] for key in expected} == expected
 
 
-def test_a_cost_of_nothing_is_a_cost(service_url: str, name: str) -> None:
+def test_a_processing_cost_of_zero_is_sent(service_url: str, name: str) -> None:
     assert created(service_url, name, "--processing-cost", "0")["processing_cost"] == 0.0
 
 
@@ -55,7 +55,7 @@ def test_an_append_queue_may_shed(service_url: str, name: str) -> None:
     assert (view["kind"], view["capacity"], view["shedding"]) == ("append", 10, True)
 
 
-def test_windows_make_a_queue_of_windows(service_url: str, name: str) -> None:
+def test_window_options_create_a_window_queue(service_url: str, name: str) -> None:
     view = created(
         service_url,
         name,
@@ -82,7 +82,7 @@ def test_windows_make_a_queue_of_windows(service_url: str, name: str) -> None:
         ["--shedding"],
     ],
 )
-def test_what_does_not_fit_together_is_refused_by_the_service(
+def test_contradictory_options_are_refused_by_the_service(
     service_url: str, name: str, options: list[str]
 ) -> None:
     result = invoke("create", "queue", name, *options, url=service_url)
@@ -104,7 +104,7 @@ def test_the_same_definition_again_is_fine_and_another_is_refused(
     assert "409" in refused.stderr
 
 
-def test_a_stream_is_made_with_the_services_defaults(service_url: str, name: str) -> None:
+def test_a_stream_is_created_with_the_defaults_of_the_service(service_url: str, name: str) -> None:
     result = invoke("create", "stream", name, url=service_url)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == f"Stream {name} is defined.\n"
@@ -118,10 +118,20 @@ def test_options_define_a_stream(service_url: str, name: str, client: Client) ->
     assert name in {stream.name for stream in client.streams()}
 
 
-def test_a_bound_on_times_and_none_at_all_contradict_each_other(
+def test_any_time_and_most_ahead_exclude_each_other(
     service_url: str, name: str, client: Client
 ) -> None:
     result = invoke("create", "stream", name, "--any-time", "--most-ahead", "5", url=service_url)
     assert result.exit_code == USAGE_ERROR
     assert "--any-time and --most-ahead exclude each other" in result.stderr
     assert name not in {stream.name for stream in client.streams()}
+
+
+def test_the_times_of_a_stream_may_be_bounded_or_not(
+    service_url: str, name: str, client: Client
+) -> None:
+    view = json_of("create", "stream", name, "--most-ahead", "60", "--json", url=service_url)
+    assert isinstance(view, dict)
+    assert view["most_ahead"] == 60.0
+    invoke("create", "stream", f"{name}-2", "--any-time", url=service_url)
+    assert client.stream(f"{name}-2").most_ahead is None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from upstream.client import Client
 
-from .console import REFUSED, invoke, json_of, lines_of, output_of
+from .console import invoke, json_of, lines_of, output_of
 
 
 def test_updates_are_taken_and_printed_line_by_line(
@@ -24,7 +22,7 @@ def test_updates_are_taken_and_printed_line_by_line(
     assert output_of("dequeue", name, "--wait", "0.01", url=service_url) == ""
 
 
-def test_what_was_printed_is_delivered(service_url: str, name: str, client: Client) -> None:
+def test_printed_updates_are_delivered(service_url: str, name: str, client: Client) -> None:
     client.create_queue(name, lease_seconds=60.0)
     client.put_many(name, [("a", 1), ("b", 2)])
     assert len(lines_of("dequeue", name, "-n", "1", url=service_url)) == 1
@@ -32,7 +30,7 @@ def test_what_was_printed_is_delivered(service_url: str, name: str, client: Clie
     assert (counters.delivered, counters.in_process) == (1, 0)
 
 
-def test_it_may_be_left_to_be_delivered_by_its_lease(
+def test_an_update_may_be_delivered_later_by_its_lease(
     service_url: str, name: str, client: Client
 ) -> None:
     client.create_queue(name, lease_seconds=60.0)
@@ -55,11 +53,3 @@ def test_leases_are_delivered(service_url: str, name: str, client: Client) -> No
         "unknown": 2,
     }
     assert client.statistics(name).delivered == 3
-
-
-@pytest.mark.parametrize("words", [["dequeue"], ["deliver", "r-1"]], ids=" ".join)
-def test_a_queue_that_is_not_there_is_refused(
-    service_url: str, name: str, words: list[str]
-) -> None:
-    command, *leases = words
-    assert invoke(command, name, *leases, url=service_url).exit_code == REFUSED

@@ -40,7 +40,7 @@ def test_rates_and_ratios_are_short() -> None:
     ]
 
 
-def test_one_thing_is_not_several() -> None:
+def test_a_noun_is_plural_unless_the_number_is_one() -> None:
     assert [count(n, "key") for n in (0, 1, 2)] == ["0 keys", "1 key", "2 keys"]
 
 
@@ -69,7 +69,7 @@ def test_a_key_can_be_told_from_others(key: Key | None, text: str) -> None:
 
 
 @given(keys)
-def test_what_is_shown_tells_the_key_and_nothing_else(key: Key) -> None:
+def test_the_text_of_a_key_determines_the_key(key: Key) -> None:
     text = key_text(key)
     assert text.isprintable()
     try:
@@ -80,7 +80,7 @@ def test_what_is_shown_tells_the_key_and_nothing_else(key: Key) -> None:
 
 
 @given(st.recursive(texts | st.none() | st.integers(), st.lists, max_leaves=5))
-def test_a_value_is_json_that_a_terminal_does_not_act_upon(value: object) -> None:
+def test_the_text_of_a_value_is_json_without_control_characters(value: object) -> None:
     text = value_text(value)
     assert text.isprintable()
     assert msgspec.json.decode(text) == value

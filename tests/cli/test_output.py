@@ -25,7 +25,7 @@ from upstream.client import Counts
 Captured = pytest.CaptureFixture[str]
 
 
-def test_data_and_messages_go_their_own_ways(capsys: Captured) -> None:
+def test_data_and_messages_have_separate_outputs(capsys: Captured) -> None:
     write_line("data")
     say("message")
     captured = capsys.readouterr()
@@ -46,7 +46,7 @@ def test_json_can_be_read_by_people_or_by_the_line(capsys: Captured) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_a_table_that_is_piped_is_plain_and_never_cut(capsys: Captured) -> None:
+def test_a_piped_table_has_no_colours_and_is_never_shortened(capsys: Captured) -> None:
     table = table_with("name", "count", right=["count"])
     add_row(table, "[bold]" + "x" * 300, "1")
     add_row(table, "y", "1,000")
@@ -57,7 +57,7 @@ def test_a_table_that_is_piped_is_plain_and_never_cut(capsys: Captured) -> None:
     assert second.split() == ["y", "1,000"]
 
 
-def test_json_holds_nothing_that_a_terminal_would_act_upon(capsys: Captured) -> None:
+def test_json_output_has_no_control_characters(capsys: Captured) -> None:
     value = {"a\x9b31m": ["\u202e", "Z\u00fcrich", "\U000e0001"]}
     write_json_lines([value])
     text = capsys.readouterr().out
@@ -90,7 +90,7 @@ def fitted(width: int, *, elastic: int | None = None) -> list[str]:
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
-def test_a_table_that_is_redrawn_loses_whole_columns_and_no_key() -> None:
+def test_a_table_that_does_not_fit_omits_whole_columns_from_the_right() -> None:
     assert fitted(53)[0].split() == ["key", "value", "count"]
     assert fitted(53)[1] == "instrument  " + "y" * 30 + "  1,000,000"
     assert fitted(52)[1] == "instrument  " + "y" * 30

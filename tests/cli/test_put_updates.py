@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.client import Client, NotFoundError
+from upstream.client import Client
 
 from .console import REFUSED, USAGE_ERROR, invoke, json_of, output_of
 
@@ -16,7 +16,7 @@ def stream(name: str, client: Client) -> str:
     return name
 
 
-def test_a_key_gets_a_value(service_url: str, stream: str, client: Client) -> None:
+def test_put_sends_a_key_and_a_value(service_url: str, stream: str, client: Client) -> None:
     assert output_of("put", stream, "IBM", "24.5", url=service_url) == "1 waiting, 0 superseded\n"
     assert output_of("put", stream, "IBM", "25", url=service_url) == "0 waiting, 1 superseded\n"
     assert client.get(stream, "IBM").value == 25
@@ -44,7 +44,7 @@ def test_a_key_may_be_given_as_json(service_url: str, stream: str, client: Clien
     assert client.get(stream, ("NYSE", 7)).value == 1
 
 
-def test_what_is_taken_out_of_one_queue_can_be_put_into_another(
+def test_dequeued_updates_can_be_put_into_another_stream(
     service_url: str, stream: str, client: Client
 ) -> None:
     client.create_queue(f"{stream}-from", lease_seconds=60.0)
@@ -58,7 +58,7 @@ def test_what_is_taken_out_of_one_queue_can_be_put_into_another(
         }
 
 
-def test_a_deletion_deletes_the_key_in_its_turn(
+def test_a_deletion_is_applied_between_the_updates_around_it(
     service_url: str, stream: str, client: Client
 ) -> None:
     client.put(stream, "a", 0)
@@ -68,7 +68,7 @@ def test_a_deletion_deletes_the_key_in_its_turn(
     assert [each.key for each in client.snapshot(stream)] == ["c"]
 
 
-def test_a_deletion_makes_no_stream(service_url: str, name: str) -> None:
+def test_a_deletion_creates_no_stream(service_url: str, name: str) -> None:
     said = '{"key":"a","value":null,"deleted":true}'
     result = invoke("put", name, url=service_url, said=said)
     assert result.exit_code == REFUSED
@@ -102,22 +102,29 @@ def test_many_lines_go_in_batches(service_url: str, stream: str, client: Client)
     assert client.get(stream, "k99").value == 2_499
 
 
-def test_nothing_is_nothing(service_url: str, stream: str) -> None:
+def test_no_lines_send_no_updates(service_url: str, stream: str) -> None:
     assert output_of("put", stream, url=service_url) == "0 waiting, 0 superseded\n"
 
 
-def test_a_line_that_is_no_update_ends_it_and_those_before_are_in(
+def test_an_invalid_line_ends_the_command_after_the_lines_before_it(
     service_url: str, stream: str, client: Client
 ) -> None:
     said = '["a", null, 1]\nnonsense\n["b", null, 2]\n'
     result = invoke("put", stream, url=service_url, said=said)
-    assert result.exit_code == REFUSED
-    assert result.stdout == "1 waiting, 0 superseded\n"
+    assert (result.exit_code, result.stdout) == (REFUSED, "1 waiting, 0 superseded\n")
     assert "line 2 is not an update" in result.stderr
     assert [each.key for each in client.snapshot(stream)] == ["a"]
 
 
-def test_lines_that_the_service_rejects_are_named_and_the_others_are_in(
+def test_a_value_that_is_not_unicode_is_rejected_with_its_line(
+    service_url: str, stream: str
+) -> None:
+    result = invoke("put", stream, url=service_url, said=b'["a", null, "\xff"]\n')
+    assert result.exit_code == REFUSED
+    assert "line 1" in result.stderr
+
+
+def test_rejected_lines_are_listed_and_the_others_are_applied(
     service_url: str, stream: str, client: Client
 ) -> None:
     long_key = "k" * 5_000
@@ -131,7 +138,7 @@ def test_lines_that_the_service_rejects_are_named_and_the_others_are_in(
     assert [each.key for each in client.snapshot(stream)] == ["a"]
 
 
-def test_no_more_rejections_are_listed_than_help(service_url: str, stream: str) -> None:
+def test_the_list_of_rejections_is_bounded(service_url: str, stream: str) -> None:
     said = "".join(f'["{"k" * 5_000}", null, {number}]\n' for number in range(150))
     result = invoke("put", stream, "--batch", "40", url=service_url, said=said)
     assert result.exit_code == REFUSED
@@ -139,28 +146,11 @@ def test_no_more_rejections_are_listed_than_help(service_url: str, stream: str) 
     assert "50 more rejections" in result.stderr
 
 
-def test_an_update_that_is_refused_is_refused(service_url: str, stream: str) -> None:
+def test_a_single_update_that_is_refused_is_an_error(service_url: str, stream: str) -> None:
     result = invoke("put", stream, "k" * 5_000, "1", url=service_url)
     assert result.exit_code == REFUSED
     assert "422" in result.stderr
 
 
-def test_a_stream_that_is_not_there_is_not_made(
-    service_url: str, name: str, client: Client
-) -> None:
-    for said, arguments in (("", ["k", "1"]), ('["a", null, 1]\n', [])):
-        result = invoke("put", name, *arguments, url=service_url, said=said)
-        assert result.exit_code == REFUSED
-        assert "404" in result.stderr
-    with pytest.raises(NotFoundError):
-        client.snapshot(name)
-
-
-def test_bytes_that_are_no_text_are_a_line_that_is_no_update(service_url: str, stream: str) -> None:
-    result = invoke("put", stream, url=service_url, said=b'["a", null, "\xff"]\n')
-    assert result.exit_code == REFUSED
-    assert "line 1" in result.stderr
-
-
-def test_options_of_one_update_do_not_go_with_lines(service_url: str, stream: str) -> None:
+def test_options_of_a_single_update_are_refused_for_lines(service_url: str, stream: str) -> None:
     assert invoke("put", stream, "-", "--raw", url=service_url).exit_code == USAGE_ERROR

@@ -70,7 +70,7 @@ def test_rates_are_differences_by_time() -> None:
     assert (rates.lower_bound, rates.times_the_bound) == (0.4, 1.25)
 
 
-def test_there_are_no_rates_before_the_second_look() -> None:
+def test_rates_are_unknown_before_the_second_look() -> None:
     look = Look(5.0, Counters(arrived=10, waiting=3), STALE)
     for rates in (rates_between("q", None, look), rates_between("q", look, look)):
         assert rates.in_per_second is None
@@ -78,7 +78,7 @@ def test_there_are_no_rates_before_the_second_look() -> None:
         assert rates.waiting == 3
 
 
-def test_of_a_queue_that_was_made_again_the_rates_are_not_known() -> None:
+def test_the_rates_of_a_queue_that_was_created_again_are_unknown() -> None:
     before = Look(0.0, Counters(arrived=10, dequeued=5), STALE)
     now = Look(2.0, Counters(arrived=20, dequeued=1, waiting=19), STALE)
     rates = rates_between("q", before, now)
@@ -86,7 +86,7 @@ def test_of_a_queue_that_was_made_again_the_rates_are_not_known() -> None:
     assert rates.superseded_per_second is None
 
 
-def test_of_windows_the_windows_are_counted_and_the_updates_that_came() -> None:
+def test_a_window_queue_counts_windows_and_arrived_updates() -> None:
     before = Counters(windows={"committed": 1, "held": 1}, tuples={"arrived": 10})
     windows = {"committed": 4, "superseded": 2, "shed": 1, "rejected": 1, "held": 5}
     now = Counters(windows=windows, tuples={"arrived": 50})

@@ -33,7 +33,7 @@ def test_objects_and_rows_are_updates() -> None:
     ]
 
 
-def test_what_dequeue_and_tail_print_are_updates() -> None:
+def test_the_output_of_dequeue_and_tail_is_accepted() -> None:
     assert read(
         b'{"key":"a","value":1,"time":2.0,"lease":"r-1"}\n',
         b'{"updates":[{"key":"b","value":2,"time":3.0},{"key":"c","value":3}],"id":"r-2"}\n',
@@ -67,7 +67,7 @@ def test_updates_are_found_in_their_lines() -> None:
         b'{"key": "a", "value": 1} {"key": "b", "value": 2}',
     ],
 )
-def test_a_line_that_is_no_update_is_named(line: bytes) -> None:
+def test_an_invalid_line_is_reported_with_its_number(line: bytes) -> None:
     with pytest.raises(LineError, match=r"line 3 is not an update") as caught:
         read(b'["a", null, 1]', b"", line, b'["b", null, 2]')
     assert caught.value.line == 3

@@ -9,7 +9,7 @@ from upstream.cli.watch import Picture
 from upstream.client import Client, Key, ReceivedUpdate, WatchMessage
 
 from ..client.scripted_socket import Script, message, scripted_socket
-from .console import REFUSED, invoke, lines_of, output_of
+from .console import invoke, lines_of, output_of
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_updates_may_be_json(service_url: str, queue: str) -> None:
     assert {"key": "a", "value": {"x": 1}, "time": 1.0} in lines
 
 
-def test_a_deletion_is_shown_as_one() -> None:
+def test_a_deletion_is_shown_as_a_deletion() -> None:
     deleted = {"key": "a", "value": None, "time": 2.0, "deleted": True}
     with scripted_socket(Script([message("a"), {"updates": [deleted]}])) as server:
         text = output_of("watch", "q", "-n", "2", url=server.url)
@@ -74,13 +74,6 @@ def test_the_number_of_updates_left_out_is_reported(command: str) -> None:
     assert ('"superseded":1200' in result.stdout) == ("--messages" in words)
 
 
-@pytest.mark.parametrize("command", ["watch", "tail"])
-def test_a_queue_that_is_not_there_is_refused(service_url: str, name: str, command: str) -> None:
-    result = invoke(command, name, url=service_url)
-    assert result.exit_code == REFUSED
-    assert "404" in result.stderr
-
-
 def news(*updates: tuple[Key, object], is_reset: bool = False) -> WatchMessage:
     return WatchMessage([ReceivedUpdate(key, value, 0.0) for key, value in updates], "", is_reset)
 
@@ -92,7 +85,7 @@ def shown(picture: Picture, *, rows: int = 10, width: int = 100, now: float = 10
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
-def test_values_are_cut_short_where_there_is_no_room_and_then_numbers_left_out() -> None:
+def test_a_narrow_table_first_shortens_values_and_then_omits_columns() -> None:
     picture = Picture()
     picture.apply(news(("instrument-1", "x" * 100)), now=9.0)
     assert shown(picture, width=50)[2] == 'instrument-1  "xxxxxxxxxxxxxxxxx\u2026        1  1.00 s'
@@ -103,7 +96,7 @@ def test_values_are_cut_short_where_there_is_no_room_and_then_numbers_left_out()
     assert shown(picture, width=22)[2] == 'instrument-1  "xxxxxx\u2026'
 
 
-def test_the_title_tells_how_many_updates_were_left_out() -> None:
+def test_the_title_shows_how_many_updates_were_left_out() -> None:
     picture = Picture()
     picture.apply(WatchMessage([ReceivedUpdate("a", 1, 0.0)], superseded=1_000), now=5.0)
     picture.apply(WatchMessage([ReceivedUpdate("a", 2, 0.0)], superseded=234), now=6.0)
@@ -123,7 +116,7 @@ def test_the_keys_that_changed_last_are_first() -> None:
     ]
 
 
-def test_no_more_is_shown_than_fits() -> None:
+def test_only_the_rows_that_fit_are_shown() -> None:
     picture = Picture()
     picture.apply(news(*((f"k{number}", number) for number in range(100))), now=0.0)
     lines = shown(picture, rows=2)
@@ -131,7 +124,7 @@ def test_no_more_is_shown_than_fits() -> None:
     assert [line.split()[0] for line in lines[2:]] == ["k99", "k98"]
 
 
-def test_what_was_deleted_is_gone() -> None:
+def test_a_deleted_key_is_not_shown() -> None:
     picture = Picture()
     picture.apply(news(("a", 1), ("b", 2)), now=0.0)
     picture.apply(WatchMessage([ReceivedUpdate("a", None, 0.0, is_deleted=True)]), now=0.0)

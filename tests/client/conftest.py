@@ -9,9 +9,9 @@ import pytest
 from upstream.client import Client
 
 from .both_clients import Connect, asyncio_used_as_if_it_blocked
-from .service_fixtures import client, name, service_url
+from .service_fixtures import client, name, service_url, unused_url
 
-__all__ = ["client", "name", "service_url"]
+__all__ = ["client", "name", "service_url", "unused_url"]
 
 
 @pytest.fixture(params=["blocking", "asyncio"])

@@ -30,7 +30,7 @@ def received(text: str) -> ReceivedUpdate:
     return msgspec.json.decode(text, type=ReceivedUpdate)
 
 
-def test_keys_come_back_as_they_can_be_sent() -> None:
+def test_a_received_key_equals_the_key_that_was_sent() -> None:
     keys: list[Key] = ["IBM", 7, ("NYSE", 7)]
     for key in keys:
         body = msgspec.json.encode({"key": key, "value": None, "time": 0})
@@ -50,18 +50,18 @@ def test_a_received_update_is_written_as_it_came() -> None:
         assert msgspec.json.encode(received(text)).decode() == text
 
 
-def test_a_message_tells_when_a_new_picture_begins() -> None:
+def test_a_reset_message_begins_a_new_picture() -> None:
     read = msgspec.json.Decoder(WatchMessage).decode
     assert read('{"updates":[],"id":"r-7","reset":true}').is_reset
     assert read('{"updates":[],"id":"r-7"}') == WatchMessage([], "r-7", is_reset=False)
 
 
-def test_what_a_newer_service_adds_is_left_out() -> None:
+def test_members_of_a_newer_service_are_ignored() -> None:
     assert msgspec.json.decode('{"waiting":1,"news":2}', type=Counts) == Counts(waiting=1)
     assert msgspec.json.decode('{"name":"s","news":2}', type=StreamView) == StreamView("s")
 
 
-def test_what_an_older_service_lacks_has_defaults() -> None:
+def test_members_that_an_older_service_lacks_have_defaults() -> None:
     view = msgspec.json.decode('{"name":"q","stream":"s"}', type=QueueView)
     assert (view.kind, view.waiting, view.lease_seconds) == ("update", 0, None)
 
@@ -74,7 +74,7 @@ def test_counts_add_up_and_rejections_keep_their_places() -> None:
     )
 
 
-def test_no_more_rejections_are_listed_than_the_service_would() -> None:
+def test_the_number_of_listed_rejections_is_bounded() -> None:
     many = Counts(rejected=MOST_REJECTIONS, rejections=[Rejection(0, "x")] * MOST_REJECTIONS)
     both = many.plus(many, sent=1_000)
     assert both.rejected == 2 * MOST_REJECTIONS
@@ -94,7 +94,7 @@ def test_the_counters_of_windows_are_two_objects() -> None:
     assert read == Counters(windows={"opened": 3}, tuples={"arrived": 9})
 
 
-def test_a_report_may_lack_what_is_not_known_yet() -> None:
+def test_a_report_may_lack_values_that_are_not_known_yet() -> None:
     text = '{"queue_staleness":0.5,"worst_key":["a",1],"percentiles":{"50":null},"ratio":null}'
     read = msgspec.json.decode(text, type=Staleness)
     assert read.worst_key == ("a", 1)
@@ -109,7 +109,7 @@ def test_stalest_keys_are_read_with_their_measures() -> None:
     assert read.stalest_keys == [KeyStaleness(7, queue_staleness=1.5)]
 
 
-def test_what_is_dropped_comes_with_its_final_counters() -> None:
+def test_a_dropped_stream_or_queue_has_its_final_counters() -> None:
     stream = msgspec.json.decode(
         '{"name":"s","queues":{"q":{"arrived":2,"expired":2}}}', type=DroppedStream
     )

@@ -53,11 +53,11 @@ METHODS = methods_of(client)
 
 def test_both_clients_have_the_same_methods() -> None:
     assert list(methods_of(async_client)) == list(METHODS)
-    assert {"put_many", "consume", "watch", "_call"} <= set(METHODS)
+    assert {"put_many", "consume", "watch", "call"} <= set(METHODS)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_both_clients_say_and_do_the_same(name: str) -> None:
+def test_both_clients_have_the_same_code_and_docstrings(name: str) -> None:
     waiting = methods_of(async_client)[name]
     # There is no `yield from` where things are awaited.
     waiting = waiting.replace(
@@ -66,7 +66,7 @@ def test_both_clients_say_and_do_the_same(name: str) -> None:
     assert waiting == METHODS[name]
 
 
-def test_what_waits_is_awaited() -> None:
+def test_methods_that_wait_are_coroutines() -> None:
     blocking = {"feed", "watch", "consume"}  # they return what waits
     for name, method in inspect.getmembers(AsyncClient, inspect.isfunction):
         if not name.startswith("_") and name not in blocking:

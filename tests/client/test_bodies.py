@@ -22,14 +22,14 @@ from upstream.client.bodies import (
 from upstream.client.encoding import Row
 
 
-def test_a_body_has_so_many_rows() -> None:
+def test_a_body_has_at_most_the_given_number_of_rows() -> None:
     rows: list[Row] = [("k", None, number) for number in range(5)]
     found = list(bodies(rows, 2))
     assert [count for count, _ in found] == [2, 2, 1]
     assert found[2][1] == b'[["k",null,4]]'
 
 
-def test_a_body_is_no_longer_than_the_service_takes() -> None:
+def test_a_body_is_no_longer_than_the_service_accepts() -> None:
     rows: list[Row] = [(f"k{number}", None, "x" * 50_000) for number in range(1_000)]
     found = list(bodies(rows, 1_000))
     assert len(found) == 7
@@ -38,12 +38,12 @@ def test_a_body_is_no_longer_than_the_service_takes() -> None:
     assert decoded == [row[0] for row in rows]
 
 
-def test_an_update_that_is_too_long_goes_alone() -> None:
+def test_an_update_that_is_too_long_has_a_body_of_its_own() -> None:
     rows: list[Row] = [("a", None, 1), ("b", None, "x" * (BODY_BYTES + 1)), ("c", None, 2)]
     assert [count for count, _ in bodies(rows, 10)] == [1, 1, 1]
 
 
-def test_no_row_of_a_batch_goes_before_all_are_known_to_be_good() -> None:
+def test_a_batch_with_an_invalid_row_has_no_body() -> None:
     rows: list[Row] = [("a", None, 1), ("b", None, 2), ("c", None, float("nan"))]
     following = bodies(rows, 2)
     assert next(following)[0] == 2
@@ -96,7 +96,7 @@ def values(bodies: list[tuple[int, bytes]]) -> list[list[int]]:
     return [read(body)["value"].to_pylist() for _, body in bodies]
 
 
-def test_a_table_goes_as_it_is_and_its_keys_stay_codes() -> None:
+def test_a_table_keeps_the_codes_of_its_keys() -> None:
     [(rows, body)] = arrow_bodies(table_of(10), 100)
     assert rows == 10
     again = read(body)
@@ -104,16 +104,16 @@ def test_a_table_goes_as_it_is_and_its_keys_stay_codes() -> None:
     assert again.to_pylist() == table_of(10).to_pylist()
 
 
-def test_a_large_table_goes_in_several_bodies() -> None:
+def test_a_large_table_has_several_bodies() -> None:
     assert values(list(arrow_bodies(table_of(10), 4))) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
-def test_small_batches_go_together() -> None:
+def test_small_batches_share_a_body() -> None:
     parts = pa.concat_tables([table_of(2, offset=2 * part) for part in range(5)])
     assert values(list(arrow_bodies(parts, 4))) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
-def test_batches_with_dictionaries_of_their_own_go_together() -> None:
+def test_batches_with_different_dictionaries_share_a_body() -> None:
     first, second = table_of(2), table_of(2, offset=2)
     [(rows, body)] = arrow_bodies(pa.concat_tables([first, second]), 100)
     assert rows == 4
@@ -127,19 +127,19 @@ def test_a_record_batch_and_a_reader_are_accepted() -> None:
     assert values(list(arrow_bodies(reader, 100))) == [[0, 1, 2, 1, 2]]
 
 
-def test_nothing_is_no_body() -> None:
+def test_an_empty_table_has_no_body() -> None:
     assert list(arrow_bodies(table_of(0), 100)) == []
     reader = pa.RecordBatchReader.from_batches(table_of(0).schema, [])
     assert list(arrow_bodies(reader, 100)) == []
 
 
 @pytest.mark.parametrize("size", [0, -5, 1.5])
-def test_a_number_of_rows_that_makes_no_sense_is_refused(size: int) -> None:
+def test_an_invalid_number_of_rows_is_refused(size: int) -> None:
     with pytest.raises(ParameterError, match="batch_size"):
         list(arrow_bodies(table_of(3), size))
 
 
-def test_an_arrow_body_is_no_longer_than_the_service_takes() -> None:
+def test_an_arrow_body_is_no_longer_than_the_service_accepts() -> None:
     values = pa.array(["x" * 50_000] * 400)
     long = pa.table({"key": pa.array(range(400)), "value": values})
     found = list(arrow_bodies(long, 1_000))
@@ -151,7 +151,7 @@ def test_an_arrow_body_is_no_longer_than_the_service_takes() -> None:
 
 
 @pytest.mark.parametrize("is_ordered", [False, True])
-def test_of_a_long_dictionary_only_what_is_used_goes(*, is_ordered: bool) -> None:
+def test_unused_entries_of_a_long_dictionary_are_not_sent(*, is_ordered: bool) -> None:
     names = pa.array([f"instrument-{number:09d}" for number in range(100_000)])
     codes = pa.array([99_999, 7, None, 7], pa.int32())
     keys = pa.DictionaryArray.from_arrays(codes, names, ordered=is_ordered)

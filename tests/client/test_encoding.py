@@ -66,14 +66,14 @@ NOT_IN_JSON = [
 
 
 @given(st.lists(json_values, max_size=5))
-def test_values_arrive_as_they_were(values: list[object]) -> None:
+def test_values_are_decoded_as_they_were_encoded(values: list[object]) -> None:
     rows: list[Row] = [("k", None, value) for value in values]
     decoded = msgspec.json.decode(encode_rows(rows))
     assert decoded == [["k", None, value] for value in values]
 
 
 @pytest.mark.parametrize("value", NOT_IN_JSON)
-def test_what_json_cannot_say_is_refused_with_its_row(value: object) -> None:
+def test_a_value_that_json_cannot_express_is_refused_with_its_row(value: object) -> None:
     with pytest.raises(ValueNotEncodableError) as caught:
         encode_rows([("a", None, 1), ("b", 2.0, value), ("c", None, 3)])
     assert caught.value.row == 1
@@ -85,7 +85,7 @@ def test_what_json_cannot_say_is_refused_with_its_row(value: object) -> None:
 
 
 @pytest.mark.parametrize("time", [math.nan, math.inf])
-def test_a_time_that_is_no_time_is_refused(time: float) -> None:
+def test_a_time_that_is_not_finite_is_refused(time: float) -> None:
     with pytest.raises(ValueNotEncodableError, match="row 0"):
         encode_rows([("a", time, 1)])
     with pytest.raises(ValueNotEncodableError):
@@ -120,7 +120,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert encode_rows(rows) == b'[["a",null,[3,true,0.5,1.5,"b"]]]'
 
 
-def test_encoded_json_goes_as_it_is() -> None:
+def test_encoded_json_is_sent_unchanged() -> None:
     assert encode_update("a", msgspec.Raw(b"1.50e0"), None) == b'{"key":"a","value":1.50e0}'
 
 
@@ -129,7 +129,7 @@ def test_dates_go_as_text() -> None:
     assert encode_update("a", day, None) == b'{"key":"a","value":"2009-01-02"}'
 
 
-def test_a_definition_that_json_cannot_say_is_a_bad_parameter() -> None:
+def test_a_definition_that_json_cannot_express_is_an_invalid_parameter() -> None:
     assert encode_json({"weights": {"a": 1.5}}) == b'{"weights":{"a":1.5}}'
     for bad in ({"capacity": math.nan}, {"capacity": object()}):
         with pytest.raises(ParameterError, match="can be written as JSON"):
@@ -137,7 +137,7 @@ def test_a_definition_that_json_cannot_say_is_a_bad_parameter() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8")) | st.integers(-(2**63), 2**63 - 1))
-def test_any_key_can_be_told_from_its_path(key: Key) -> None:
+def test_any_key_can_be_restored_from_its_path(key: Key) -> None:
     path, _, query = path_of_key(key).partition("?")
     assert "/" not in path
     assert path.strip(".")
@@ -163,12 +163,12 @@ def test_keys_in_paths(key: Key, path: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["\ud800", ("\ud800",), object()])
-def test_a_key_that_no_path_can_say_is_refused(key: Key) -> None:
+def test_a_key_that_no_path_can_express_is_refused(key: Key) -> None:
     with pytest.raises(ParameterError, match="key"):
         path_of_key(key)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "\ud800", 7, None])
-def test_a_name_that_would_be_another_path_is_refused(name: str) -> None:
+def test_a_name_that_would_change_the_path_is_refused(name: str) -> None:
     with pytest.raises(ParameterError):
         path_of_name(name)

@@ -54,7 +54,7 @@ def test_an_exception_is_named_after_the_status(
     assert isinstance(error, UpStreamError)
 
 
-def test_what_the_service_says_is_on_the_exception() -> None:
+def test_an_exception_has_the_members_of_the_problem() -> None:
     error = refusal(Answer(404, PROBLEM))
     assert (error.title, error.detail, error.problem) == (
         "Unknown name",
@@ -66,13 +66,13 @@ def test_what_the_service_says_is_on_the_exception() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"title": 3}', b"\xff", b"null"])
-def test_a_refusal_by_something_else_is_one_too(body: bytes) -> None:
+def test_a_refusal_without_a_problem_is_an_exception_too(body: bytes) -> None:
     error = refusal(Answer(404, body))
     assert isinstance(error, NotFoundError)
     assert str(error) == "the request was refused (404)"
 
 
-def test_an_unavailable_service_says_when_to_retry() -> None:
+def test_the_exception_of_an_unavailable_service_states_when_to_retry() -> None:
     error = refusal(Answer(503, b"", retry_after=7.0))
     assert isinstance(error, ServiceUnavailableError)
     assert error.retry_after == 7.0
@@ -81,7 +81,7 @@ def test_an_unavailable_service_says_when_to_retry() -> None:
     assert never.retry_after is None
 
 
-def test_exceptions_are_pythons_where_it_has_a_fitting_one() -> None:
+def test_exceptions_inherit_from_fitting_exceptions_of_python() -> None:
     assert issubclass(ServiceUnreachableError, ConnectionError)
     assert issubclass(NotFoundError, LookupError)
     assert issubclass(InvalidRequestError, ValueError)

@@ -42,7 +42,7 @@ def test_an_answer_is_final_and_read() -> None:
     assert one.result(OK) == Delivered(3, 0)
 
 
-def test_failures_are_retried_so_often_and_then_raised() -> None:
+def test_failures_are_retried_up_to_the_limit_and_then_raised() -> None:
     one = exchange(retries=2)
     assert 0.5 <= one.after_failure("lost") <= 1.0
     assert 1.0 <= one.after_failure("lost") <= 2.0
@@ -52,7 +52,7 @@ def test_failures_are_retried_so_often_and_then_raised() -> None:
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
-def test_what_passes_is_retried_and_then_raised(status: int) -> None:
+def test_a_passing_refusal_is_retried_and_then_raised(status: int) -> None:
     one = exchange(retries=1)
     assert one.after_answer(Answer(status, b"")) is not None
     assert one.after_answer(Answer(status, b"")) is None
@@ -61,7 +61,7 @@ def test_what_passes_is_retried_and_then_raised(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 400, 404, 409, 413, 422, 429, 500, 501, 507])
-def test_what_does_not_pass_is_raised_at_once(status: int) -> None:
+def test_a_lasting_refusal_is_raised_at_once(status: int) -> None:
     one = exchange()
     assert one.after_answer(Answer(status, b"")) is None
     with pytest.raises(RequestRefusedError) as caught:
@@ -77,12 +77,12 @@ def test_failures_and_answers_count_together() -> None:
         one.after_failure("lost")
 
 
-def test_what_the_service_asks_for_is_waited() -> None:
+def test_the_delay_that_the_service_asks_for_is_used() -> None:
     assert exchange().after_answer(Answer(503, b"", retry_after=30.0)) == 30.0
     assert exchange().after_answer(Answer(503, b"", retry_after=61.0)) is None
 
 
-def test_nothing_is_sent_again_when_the_service_may_have_forgotten_it() -> None:
+def test_no_retry_is_sent_after_the_service_may_have_forgotten_the_request() -> None:
     clock = ManualClock()
     one = exchange(retries=9, clock=clock)
     clock.advance(299.0)
@@ -93,7 +93,7 @@ def test_nothing_is_sent_again_when_the_service_may_have_forgotten_it() -> None:
         one.after_failure("lost")
 
 
-def test_what_was_sent_by_an_earlier_call_is_as_old_as_that() -> None:
+def test_the_age_of_a_request_counts_from_an_earlier_call() -> None:
     clock = ManualClock(1_000.0)
     one = exchange(replace(POST, began_at=701.0), clock=clock)
     one.after_failure("lost")
@@ -102,13 +102,13 @@ def test_what_was_sent_by_an_earlier_call_is_as_old_as_that() -> None:
         one.after_failure("lost")
 
 
-def test_an_answer_that_says_something_else_is_not_understood() -> None:
+def test_an_answer_of_another_form_is_an_error() -> None:
     for body in (b"<html>", b"[]", b'{"delivered":"x"}', b""):
         with pytest.raises(AnswerNotUnderstoodError, match="http://a answered 200"):
             exchange().result(Answer(200, body))
 
 
-def test_a_loss_tells_whether_the_service_may_have_acted() -> None:
+def test_a_failure_states_whether_the_service_may_have_acted() -> None:
     for may, expected in (([False, False], False), ([True, False], True), ([False, True], True)):
         one = exchange(retries=1)
         with pytest.raises(ServiceUnreachableError) as caught:
@@ -116,7 +116,7 @@ def test_a_loss_tells_whether_the_service_may_have_acted() -> None:
         assert caught.value.may_have_arrived is expected
 
 
-def test_an_answer_that_is_no_longer_kept_is_a_conflict() -> None:
+def test_an_answer_that_the_service_no_longer_keeps_is_a_conflict() -> None:
     one = exchange(POST)
     one.after_failure("lost")
     with pytest.raises(ConflictError, match="Answer not kept"):
@@ -130,7 +130,7 @@ def test_a_retry_that_finds_nothing_is_refused() -> None:
         one.result(Answer(404, b""))
 
 
-def test_a_refusal_may_be_an_answer() -> None:
+def test_a_refusal_may_stand_for_a_result() -> None:
     def conflicts(error: RequestRefusedError) -> Delivered | None:
         return Delivered(unknown=1) if isinstance(error, ConflictError) else None
 
@@ -160,7 +160,7 @@ def test_a_request_has_only_the_headers_that_it_needs() -> None:
     ],
     ids=["pool", "read", "connect"],
 )
-def test_an_error_of_the_network_has_a_reason_and_tells_whether_anything_was_sent(
+def test_a_network_error_has_a_reason_and_states_whether_anything_was_sent(
     error: httpx2.RequestError, reason: str
 ) -> None:
     with pytest.raises(ServiceUnreachableError) as caught:
@@ -169,7 +169,7 @@ def test_an_error_of_the_network_has_a_reason_and_tells_whether_anything_was_sen
     assert caught.value.may_have_arrived is isinstance(error, httpx2.ReadTimeout)
 
 
-def test_an_error_that_is_not_of_the_network_is_raised() -> None:
+def test_an_error_outside_the_network_is_raised() -> None:
     with pytest.raises(RuntimeError, match="ours"):
         exchange().after_error(RuntimeError("ours"))
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from random import Random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import httpx2
 import pytest
 
-from upstream import ClosedError, ManualClock, SystemClock
+from upstream import Clock, ClosedError, ManualClock, SystemClock
 from upstream.client import (
     AsyncFeed,
-    Client,
     Counts,
     Feed,
     NotFoundError,
     OutcomeUnknownError,
     RetryPolicy,
+    ServiceError,
     ServiceUnavailableError,
     ServiceUnreachableError,
 )
+from upstream.client.connection import Connection
 from upstream.client.exchange import Request
 from upstream.client.gathering import Gathering
 
@@ -36,8 +37,26 @@ BUSY = problem(503, "Overloaded")
 LOST = httpx2.ReadError("reset")
 
 
+@contextmanager
+def fed(
+    connect: Connect,
+    service: ScriptedService,
+    *,
+    retries: int | RetryPolicy = 3,
+    clock: Clock | None = None,
+    batch_size: int = 1_000,
+    batch_seconds: float | None = None,
+) -> Iterator[Feed]:
+    """Yield a feed of a client of the service."""
+    with (
+        service.client(connect, retries=retries, clock=clock) as client,
+        client.feed("s", batch_size=batch_size, batch_seconds=batch_seconds) as feed,
+    ):
+        yield feed
+
+
 def await_requests(service: ScriptedService, number: int) -> None:
-    """Wait until the service got so many requests."""
+    """Wait until the service has received this many requests."""
     _await(lambda: len(service.requests) >= number)
 
 
@@ -50,24 +69,21 @@ def _await(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it did not happen")
 
 
-def _put_and_await(client: Client, service: ScriptedService) -> None:
-    with client.feed("s", batch_seconds=0.01) as feed:
+def _put_and_await(connect: Connect, service: ScriptedService) -> None:
+    with fed(connect, service, clock=CLOCK, batch_seconds=0.01) as feed:
         feed.put("a", 1)
         await_requests(service, 1)
 
 
-def _put_and_fail(client: Client) -> None:
-    with client.feed("s", batch_seconds=None) as feed:
+def _put_and_fail(connect: Connect, service: ScriptedService) -> None:
+    with fed(connect, service) as feed:
         feed.put("a", 1)
         raise ZeroDivisionError
 
 
 def test_full_batches_are_sent_at_once_and_the_rest_at_the_end(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with (
-        service.client(connect) as client,
-        client.feed("s", batch_size=2, batch_seconds=None) as feed,
-    ):
+    with fed(connect, service, batch_size=2) as feed:
         feed.put("a", 1)
         assert service.requests == []
         feed.put("b", 2, 1.5)
@@ -79,10 +95,7 @@ def test_full_batches_are_sent_at_once_and_the_rest_at_the_end(connect: Connect)
 
 def test_a_batch_that_is_not_full_is_sent_in_time(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with (
-        service.client(connect, clock=CLOCK) as client,
-        client.feed("s", batch_seconds=0.01) as feed,
-    ):
+    with fed(connect, service, clock=CLOCK, batch_seconds=0.01) as feed:
         feed.put("a", 1)
         await_requests(service, 1)
         feed.put("b", 2)
@@ -90,49 +103,38 @@ def test_a_batch_that_is_not_full_is_sent_in_time(connect: Connect) -> None:
     assert service.bodies == [[["a", None, 1]], [["b", None, 2]]]
 
 
-def test_flushing_sends_what_there_is(connect: Connect) -> None:
+def test_flush_sends_all_waiting_updates(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client(connect) as client, client.feed("s", batch_seconds=None) as feed:
+    with fed(connect, service) as feed:
         feed.put("a", 1)
         assert feed.flush().waiting == 1
         assert feed.flush().waiting == 1
     assert len(service.requests) == 1
 
 
-def test_what_was_lost_is_sent_again_with_its_key_before_what_came_later(connect: Connect) -> None:
-    service = ScriptedService(LOST, COUNTS)
-    with (
-        service.client(connect, retries=0) as client,
-        client.feed("s", batch_size=1, batch_seconds=None) as feed,
-    ):
-        with pytest.raises(ServiceUnreachableError):
-            feed.put("a", 1)
-        feed.put("b", 2)
-    assert service.bodies == [[["a", None, 1]], [["a", None, 1]], [["b", None, 2]]]
-    first, again, other = service.keys
-    assert first == again != other
-
-
-def test_what_the_service_was_too_busy_for_is_sent_again_with_its_key(connect: Connect) -> None:
-    service = ScriptedService(BUSY, COUNTS)
-    with (
-        service.client(connect, retries=0) as client,
-        client.feed("s", batch_size=1, batch_seconds=None) as feed,
-    ):
-        with pytest.raises(ServiceUnavailableError):
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [(LOST, ServiceUnreachableError), (BUSY, ServiceUnavailableError)],
+    ids=["lost", "busy"],
+)
+def test_a_failed_batch_is_sent_again_with_its_key_before_later_updates(
+    connect: Connect, failure: Reply, error: type[ServiceError]
+) -> None:
+    service = ScriptedService(failure, COUNTS)
+    with fed(connect, service, retries=0, batch_size=1) as feed:
+        with pytest.raises(error):
             feed.put("a", 1)
         assert feed.unconfirmed == 1
         feed.put("b", 2)
     assert service.bodies == [[["a", None, 1]], [["a", None, 1]], [["b", None, 2]]]
     assert feed.unconfirmed == 0
+    first, again, other = service.keys
+    assert first == again != other
 
 
 def test_the_update_of_a_put_that_raises_is_kept(connect: Connect) -> None:
     service = ScriptedService(LOST)
-    with (
-        service.client(connect, retries=0, clock=CLOCK) as client,
-        client.feed("s", batch_seconds=0.01) as feed,
-    ):
+    with fed(connect, service, retries=0, clock=CLOCK, batch_seconds=0.01) as feed:
         feed.put("a", 1)
         await_requests(service, 1)
         with pytest.raises(ServiceUnreachableError):
@@ -152,28 +154,24 @@ def _put_until_it_raises(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize("failure", [LOST, BUSY], ids=["lost", "busy"])
-def test_what_failed_in_the_background_is_sent_though_nothing_more_is_put(
+def test_a_batch_that_failed_in_the_background_is_sent_again_without_another_put(
     connect: Connect, failure: Reply
 ) -> None:
     service = ScriptedService(failure, failure, COUNTS)
     policy = RetryPolicy(0, first_delay=0.01)
-    with (
-        service.client(connect, retries=policy, clock=CLOCK) as client,
-        client.feed("s", batch_seconds=0.01) as feed,
-    ):
+    with fed(connect, service, retries=policy, clock=CLOCK, batch_seconds=0.01) as feed:
         feed.put("a", 1)
         _await(lambda: feed.unconfirmed == 0)
-        feed.put("b", 2)  # which does not raise what was made up for
+        feed.put("b", 2)  # this does not raise the failure that passed
     assert len(set(service.keys[:3])) == 1
 
 
-def test_what_failed_as_it_was_put_is_sent_in_the_background(connect: Connect) -> None:
+def test_a_batch_whose_put_failed_is_sent_again_in_the_background(connect: Connect) -> None:
     service = ScriptedService(LOST, COUNTS)
     policy = RetryPolicy(0, first_delay=0.01)
-    with (
-        service.client(connect, retries=policy, clock=CLOCK) as client,
-        client.feed("s", batch_size=1, batch_seconds=0.01) as feed,
-    ):
+    with fed(
+        connect, service, retries=policy, clock=CLOCK, batch_size=1, batch_seconds=0.01
+    ) as feed:
         with pytest.raises(ServiceUnreachableError):
             feed.put("a", 1)
         _await(lambda: feed.unconfirmed == 0)
@@ -182,10 +180,7 @@ def test_what_failed_as_it_was_put_is_sent_in_the_background(connect: Connect) -
 def test_a_batch_that_may_have_been_applied_long_ago_is_not_sent_again(connect: Connect) -> None:
     clock = ManualClock()
     service = ScriptedService(LOST, COUNTS)
-    with (
-        service.client(connect, retries=0, clock=clock) as client,
-        client.feed("s", batch_size=1, batch_seconds=None) as feed,
-    ):
+    with fed(connect, service, retries=0, clock=clock, batch_size=1) as feed:
         with pytest.raises(ServiceUnreachableError):
             feed.put("a", 1)
         clock.advance(301.0)
@@ -195,7 +190,7 @@ def test_a_batch_that_may_have_been_applied_long_ago_is_not_sent_again(connect: 
     assert feed.unconfirmed == 1
 
 
-def test_a_feed_whose_client_is_closed_says_so_and_its_thread_ends() -> None:
+def test_closing_the_client_ends_the_thread_of_its_feed_and_the_next_put_raises() -> None:
     service = ScriptedService(COUNTS)
     client = service.client(clock=CLOCK)
     threads = threading.active_count()
@@ -213,12 +208,9 @@ def test_a_feed_whose_client_is_closed_says_so_and_its_thread_ends() -> None:
     assert service.requests == []
 
 
-def test_what_is_refused_is_raised_and_not_sent_again(connect: Connect) -> None:
+def test_a_refused_batch_is_raised_and_not_sent_again(connect: Connect) -> None:
     service = ScriptedService(GONE, COUNTS)
-    with (
-        service.client(connect) as client,
-        client.feed("s", batch_size=1, batch_seconds=None) as feed,
-    ):
+    with fed(connect, service, batch_size=1) as feed:
         with pytest.raises(NotFoundError):
             feed.put("a", 1)
         feed.put("b", 2)
@@ -227,10 +219,7 @@ def test_what_is_refused_is_raised_and_not_sent_again(connect: Connect) -> None:
 
 def test_a_refusal_in_the_background_is_raised_by_the_next_call(connect: Connect) -> None:
     service = ScriptedService(GONE, COUNTS)
-    with (
-        service.client(connect, clock=CLOCK) as client,
-        client.feed("s", batch_seconds=0.01) as feed,
-    ):
+    with fed(connect, service, clock=CLOCK, batch_seconds=0.01) as feed:
         feed.put("a", 1)
         with pytest.raises(NotFoundError):
             _await(lambda: feed.flush().waiting > 0)
@@ -239,21 +228,18 @@ def test_a_refusal_in_the_background_is_raised_by_the_next_call(connect: Connect
     assert feed.counts.waiting == 1
 
 
-def test_a_refusal_in_the_background_is_raised_at_the_end_once_the_rest_was_sent(
+def test_a_refusal_in_the_background_is_raised_on_leaving_the_block(
     connect: Connect,
 ) -> None:
     service = ScriptedService(GONE, COUNTS)
-    with service.client(connect, clock=CLOCK) as client, pytest.raises(NotFoundError):
-        _put_and_await(client, service)
+    with pytest.raises(NotFoundError):
+        _put_and_await(connect, service)
     assert len(service.requests) == 1
 
 
 def test_a_batch_lost_in_the_background_is_sent_again_at_the_end(connect: Connect) -> None:
     service = ScriptedService(LOST, COUNTS)
-    with (
-        service.client(connect, retries=0, clock=CLOCK) as client,
-        client.feed("s", batch_seconds=0.01) as feed,
-    ):
+    with fed(connect, service, retries=0, clock=CLOCK, batch_seconds=0.01) as feed:
         feed.put("a", 1)
         await_requests(service, 1)
     assert service.bodies == [[["a", None, 1]]] * 2
@@ -261,14 +247,14 @@ def test_a_batch_lost_in_the_background_is_sent_again_at_the_end(connect: Connec
     assert feed.counts.waiting == 1
 
 
-def test_what_was_put_is_sent_even_if_the_caller_fails(connect: Connect) -> None:
+def test_updates_are_sent_even_if_the_caller_fails(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client(connect) as client, pytest.raises(ZeroDivisionError):
-        _put_and_fail(client)
+    with pytest.raises(ZeroDivisionError):
+        _put_and_fail(connect, service)
     assert len(service.requests) == 1
 
 
-def test_a_feed_is_used_in_its_block_only(connect: Connect) -> None:
+def test_a_feed_can_only_be_used_inside_its_block(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
     with service.client(connect) as client:
         feed = client.feed("s")
@@ -296,7 +282,7 @@ def _put_hundred(feed: Feed, key: str) -> None:
 
 def test_several_threads_may_feed_one_feed(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client(connect) as client, client.feed("s", batch_size=7) as feed:
+    with fed(connect, service, batch_size=7, batch_seconds=0.1) as feed:
         threads = [
             threading.Thread(target=_put_hundred, args=(feed, str(name))) for name in range(4)
         ]
@@ -313,7 +299,7 @@ def test_several_threads_may_feed_one_feed(connect: Connect) -> None:
 # With asyncio only
 
 
-def test_a_put_that_was_cancelled_loses_nothing() -> None:
+def test_cancelling_a_put_loses_no_update() -> None:
     bodies: list[bytes] = []
 
     async def send(request: Request[Counts]) -> Counts:
@@ -323,9 +309,7 @@ def test_a_put_that_was_cancelled_loses_nothing() -> None:
         return Counts(waiting=1)
 
     async def run() -> AsyncFeed:
-        gathering = Gathering(
-            "s", size=1, clock=ManualClock(), policy=RetryPolicy(), random=Random(1)
-        )
+        gathering = Gathering(Connection("http://a", clock=ManualClock()), "s", 1)
         async with AsyncFeed(send, gathering, batch_seconds=None) as feed:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(feed.put("a", 1), 0.001)
@@ -335,7 +319,7 @@ def test_a_put_that_was_cancelled_loses_nothing() -> None:
     assert bodies == [b'[["a",null,1]]'] * 2
 
 
-def test_a_feed_whose_client_is_closed_says_so_and_its_task_ends() -> None:
+def test_closing_the_client_ends_the_task_of_its_feed_and_the_next_put_raises() -> None:
     service = ScriptedService(COUNTS)
 
     async def run() -> None:

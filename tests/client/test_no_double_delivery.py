@@ -148,9 +148,7 @@ def test_without_idempotency_keys_the_same_network_doubles_and_loses_updates(
     assert len(received) < arrived
 
 
-def test_a_watch_ends_up_with_the_whole_picture(
-    service_url: str, name: str, client: Client
-) -> None:
+def test_a_watch_finally_has_all_newest_values(service_url: str, name: str, client: Client) -> None:
     client.create_queue(name)
     picture: dict[object, object] = {}
     client.put_many(name, [(f"k{number}", -1) for number in range(50)])

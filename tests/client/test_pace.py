@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +35,15 @@ class Consumer:
         self.clock.advance(deliver)
         self.sizes.append(size)
         return size
+
+    def wait_for_one(self, cost: float, *, wait: float) -> int:
+        """Take one update, which came after `wait` seconds; return how many were requested."""
+        limit = self.pace.next_limit()
+        self.clock.advance(wait)
+        self.pace.received(1)
+        self.clock.advance(cost)
+        self.pace.used()
+        return limit
 
     def settle(self, cost: float, **seconds: float) -> int:
         """Take batches until their size has settled, and return it."""
@@ -117,15 +127,11 @@ def test_requests_that_become_slow_get_larger_batches() -> None:
     assert consumer.take(0.001, request=0.02) == MOST
 
 
-def test_waiting_for_updates_is_not_taken_for_a_slow_request() -> None:
+def test_waiting_for_updates_does_not_count_as_a_slow_request() -> None:
     consumer = Consumer()
     before = consumer.settle(0.001)
     for _ in range(5):
-        assert consumer.pace.next_limit() > 1
-        consumer.clock.advance(20.0)
-        consumer.pace.received(1)
-        consumer.clock.advance(0.001)
-        consumer.pace.used()
+        assert consumer.wait_for_one(0.001, wait=20.0) > 1
     for _ in range(3):
         consumer.take(0.001)
     assert consumer.take(0.001) == pytest.approx(before, abs=1)
@@ -133,17 +139,13 @@ def test_waiting_for_updates_is_not_taken_for_a_slow_request() -> None:
 
 def test_after_a_quiet_time_a_burst_begins_with_a_small_batch() -> None:
     consumer = Consumer()
-    for _ in range(3):  # each update is waited for
-        consumer.pace.next_limit()
-        consumer.clock.advance(5.0)
-        consumer.pace.received(1)
-        consumer.clock.advance(0.02)
-        consumer.pace.used()
+    for _ in range(3):
+        consumer.wait_for_one(0.02, wait=5.0)
     assert consumer.take(0.02) <= 4
     assert consumer.take(0.02) <= 1
 
 
-def test_an_answer_without_updates_changes_nothing_that_is_known() -> None:
+def test_an_answer_without_updates_changes_no_estimate() -> None:
     consumer = Consumer()
     before = consumer.settle(0.001, deliver=REQUEST)
     consumer.pace.next_limit()
@@ -172,26 +174,20 @@ def test_requests_never_need_more_time_than_processing_unless_a_batch_is_full(
 def test_a_client_consumes_at_the_pace_of_its_caller(connect: Connect, *, is_leased: bool) -> None:
     service, clock = ScriptedService(answer({"delivered": 1})), ManualClock()
 
-    def give(limit: int) -> None:
-        clock.advance(REQUEST)
-        lease = {"lease": "r-1"} if is_leased else {}
-        update = {"key": "a", "value": 1, "time": 2.0} | lease
-        service.replies(answer({"updates": [update] * limit}))
-
     sizes: list[int] = []
-    service.before_reply = lambda request: (
-        give(int(request.url.params["limit"]))
-        if request.url.path.endswith("dequeue")
-        else clock.advance(REQUEST)
-    )
+    lease = {"lease": "r-1"} if is_leased else {}
+    update = {"key": "a", "value": 1, "time": 2.0} | lease
+
+    def give(request: httpx2.Request) -> None:
+        clock.advance(REQUEST)
+        if request.url.path.endswith("dequeue"):
+            sizes.append(int(request.url.params["limit"]))
+            service.replies(answer({"updates": [update] * sizes[-1]}))
+
+    service.before_reply = give
     with service.client(connect, clock=clock) as client:
         for number, _ in enumerate(client.consume("q")):
             clock.advance(0.02 if number < 50 else 0.0)
-            sizes = [
-                int(each.url.params["limit"])
-                for each in service.requests
-                if "limit" in each.url.params
-            ]
             if len(sizes) > 70:
                 break
     assert set(sizes[:20]) <= {1, 2}

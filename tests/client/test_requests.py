@@ -90,7 +90,7 @@ def test_every_request_that_changes_something_has_an_idempotency_key(
         assert make().idempotency_key != request.idempotency_key
 
 
-def test_definitions_hold_what_was_given_and_nothing_else() -> None:
+def test_a_definition_has_the_given_options_only() -> None:
     assert requests.create_stream("s", {}).body == b"{}"
     body = requests.create_queue("q", {"kind": "append", "capacity": 5, "lease_seconds": None}).body
     assert msgspec.json.decode(body) == {"kind": "append", "capacity": 5, "lease_seconds": None}
@@ -103,7 +103,7 @@ def test_an_option_that_does_not_exist_is_refused() -> None:
         requests.create_stream("s", {"kind": "append"})  # type: ignore[typeddict-unknown-key]
 
 
-def test_lists_are_taken_out_of_their_objects() -> None:
+def test_lists_are_read_from_their_objects() -> None:
     assert requests.streams().read(b'{"streams":[{"name":"s"}]}') == [StreamView("s")]
     assert requests.queues().read(b'{"queues":[]}') == []
     assert requests.snapshot("s").read(b'{"updates":[%s]}' % UPDATE) == [RECEIVED]
@@ -119,7 +119,7 @@ def test_counters_are_read() -> None:
     assert requests.statistics("q").read(b'{"arrived":3}') == Counters(arrived=3)
 
 
-def test_a_dequeue_that_waits_has_so_much_more_time() -> None:
+def test_a_dequeue_that_waits_has_more_patience() -> None:
     assert requests.dequeue("q", limit=1, wait=2.5).patience == 2.5
     assert requests.dequeue("q", limit=1, wait=0).patience == 0
     assert requests.dequeue("q", limit=1, wait=1e300).patience == requests.LONGEST_PATIENCE
@@ -133,7 +133,7 @@ def test_leases_do_not_expire_if_the_caller_chose_the_idempotency_key() -> None:
 
 
 @pytest.mark.parametrize("key", ["", " a", "a\n", "\u2603", "k" * 256])
-def test_a_key_that_no_header_can_have_is_refused(key: str) -> None:
+def test_an_idempotency_key_that_no_header_can_have_is_refused(key: str) -> None:
     with pytest.raises(ParameterError, match="idempotency_key"):
         requests.dequeue("q", limit=1, wait=0.0, idempotency_key=key)
 
@@ -145,14 +145,14 @@ def test_one_key_or_lease_is_not_a_list_of_letters() -> None:
         list(requests.deliveries("q", [], [], "r-1"))
 
 
-def test_what_has_a_lease_is_delivered_by_it_and_the_rest_by_key() -> None:
+def test_updates_are_delivered_by_lease_or_else_by_key() -> None:
     leased = ReceivedUpdate("a", 1, 2.0, lease="r-1")
     found = requests.deliveries("q", [leased, ReceivedUpdate(("b", 1), 1, 2.0)], ["c"], ["r-9"])
     bodies = [msgspec.json.decode(request.body) for request in found]
     assert bodies == [{"leases": ["r-9", "r-1"]}, {"keys": ["c", ["b", 1]]}]
 
 
-def test_nothing_is_sent_to_deliver_nothing() -> None:
+def test_delivering_no_updates_sends_no_request() -> None:
     assert list(requests.deliveries("q", [], [], [])) == []
 
 
@@ -183,10 +183,10 @@ def test_a_batch_that_was_refused_as_a_whole_is_counted() -> None:
         NotFoundError(404, "Unknown name"),
     ],
 )
-def test_any_other_refusal_of_a_batch_is_one(error: RequestRefusedError) -> None:
+def test_any_other_refusal_of_a_batch_has_no_counts(error: RequestRefusedError) -> None:
     assert requests.counts_of_refused(error) is None
 
 
-def test_one_update_or_all_or_none_can_be_refused() -> None:
+def test_a_single_update_or_an_atomic_body_can_be_refused() -> None:
     assert requests.put("s", "a", 1, None).if_refused is None
     assert requests.put_body("s", b"[]", NDJSON, is_atomic=True).if_refused is None

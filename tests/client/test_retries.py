@@ -1,4 +1,4 @@
-"""When to send a request again, and when to give up."""
+"""When a request is retried, and when it fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_delays_differ() -> None:
     assert len({RetryPolicy().delay(1, random) for _ in range(10)}) == 10
 
 
-def test_what_is_asked_for_is_the_least_delay() -> None:
+def test_a_delay_is_at_least_the_one_asked_for() -> None:
     policy, random = RetryPolicy(first_delay=1.0, longest_wait=60.0), Random(1)
     assert policy.delay_asked_for(30.0, 1, random) == 30.0
     assert policy.delay_asked_for(60.0, 1, random) == 60.0
@@ -35,18 +35,18 @@ def test_what_is_asked_for_is_the_least_delay() -> None:
 
 
 @pytest.mark.parametrize("seconds", [60.1, math.inf])
-def test_a_delay_that_is_too_long_is_not_waited_for(seconds: float) -> None:
+def test_a_delay_that_is_too_long_is_refused(seconds: float) -> None:
     assert RetryPolicy(longest_wait=60.0).delay_asked_for(seconds, 1, Random(1)) is None
 
 
-def test_requests_are_sent_again_so_often_and_no_later_than_that() -> None:
+def test_retries_are_limited_in_number_and_time() -> None:
     policy = RetryPolicy(2, longest_total=10.0)
     assert policy.is_worth_it(2, 9.9)
     assert not policy.is_worth_it(3, 0.0)
     assert not policy.is_worth_it(1, 10.0)
 
 
-def test_retries_end_before_the_service_forgets_what_it_answered() -> None:
+def test_retries_end_before_the_service_forgets_idempotency_keys() -> None:
     forgets_after = 600.0  # the service's default
     policy = RetryPolicy()
     assert policy.longest_total + policy.longest_wait < forgets_after
@@ -64,7 +64,7 @@ def test_retries_end_before_the_service_forgets_what_it_answered() -> None:
         {"longest_total": -1.0},
     ],
 )
-def test_a_policy_that_makes_no_sense_is_refused(bad: dict[str, float]) -> None:
+def test_an_invalid_policy_is_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match=next(iter(bad))):
         RetryPolicy(**bad)  # type: ignore[arg-type]
 

@@ -57,7 +57,7 @@ def test_anything_but_an_update_is_refused(update: tuple[object, ...]) -> None:
         list(rows_of([update]))
 
 
-def test_a_mapping_of_keys_to_values_is_refused_with_what_to_call() -> None:
+def test_a_mapping_of_keys_to_values_is_refused_with_a_hint() -> None:
     for mapping in ({"IBM": 24.0}, {"GM": 24.0}, {}):
         with pytest.raises(ParameterError, match=r"\.items\(\)"):
             rows_of(mapping)
@@ -89,7 +89,7 @@ def test_times_may_be_dates_with_a_zone() -> None:
     assert list(rows_of([("a", 1, moment)])) == [("a", DAY, 1)]
 
 
-def test_times_that_are_none_are_refused() -> None:
+def test_columns_with_invalid_times_are_refused() -> None:
     with pytest.raises(TimeNotFiniteError):
         rows(["a"], [1], np.array(["NaT"], dtype="datetime64[s]"))
     with pytest.raises(TimeNotFiniteError):
@@ -127,7 +127,7 @@ def test_times_are_seconds_or_moments(moment: object, seconds: float | None) -> 
 @pytest.mark.parametrize(
     "moment", [math.nan, math.inf, np.float64("nan"), np.datetime64("NaT", "s")]
 )
-def test_what_is_not_finite_is_refused(moment: object) -> None:
+def test_a_time_that_is_not_a_finite_number_is_refused(moment: object) -> None:
     with pytest.raises(TimeNotFiniteError):
         seconds_of(moment)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 import pytest
@@ -15,12 +15,13 @@ from upstream import ParameterError
 from upstream.client import (
     AsyncClient,
     Client,
-    NotFoundError,
     RequestRefusedError,
     RetryPolicy,
     ServiceUnreachableError,
+    Watch,
 )
 from upstream.client.watch import sleep_unless
+from upstream.client.watching import OnLost
 
 from .both_clients import Connect
 from .scripted_socket import Script, ScriptedSocket, closed_with, cut, message, scripted_socket
@@ -34,28 +35,37 @@ def no_sleep(seconds: float) -> None:
 
 
 def client_of(
-    connect: Connect, url: str, *, retries: int = 3, sleep: Callable[[float], None] | None = None
+    connect: Connect, url: str, *, retries: int = 3, sleep: Callable[[float], None] = no_sleep
 ) -> Client:
-    return connect(url, retries=retries, timeout=10.0, sleep=sleep or no_sleep)
+    return connect(url, retries=retries, timeout=10.0, sleep=sleep)
 
 
-def test_updates_come_as_they_are_pushed(connect: Connect) -> None:
+@contextmanager
+def watched(
+    connect: Connect,
+    *scripts: Script,
+    sleep: Callable[[float], None] = no_sleep,
+    window: int | None = None,
+    on_lost: OnLost | None = None,
+) -> Iterator[tuple[ScriptedSocket, Watch]]:
+    """Yield a server that follows the scripts, and a watch that is connected to it."""
     with (
-        scripted_socket(Script([message("a", "b"), message("c")])) as server,
-        client_of(connect, server.url) as client,
-        client.watch("q", window=3) as watch,
+        scripted_socket(*scripts) as server,
+        client_of(connect, server.url, sleep=sleep) as client,
+        client.watch("q", window=window, on_lost=on_lost) as watch,
     ):
+        yield server, watch
+
+
+def test_updates_arrive_in_the_order_of_the_messages(connect: Connect) -> None:
+    with watched(connect, Script([message("a", "b"), message("c")]), window=3) as (server, watch):
         updates = iter(watch)
         assert [next(updates).key for _ in range(3)] == ["a", "b", "c"]
     assert server.paths == ["/v1/queues/q/socket?window=3"]
 
 
 def test_a_new_loop_continues_where_the_last_one_stopped(connect: Connect) -> None:
-    with (
-        scripted_socket(Script([message("a", "b", "c"), message("d")])) as server,
-        client_of(connect, server.url) as client,
-        client.watch("q") as watch,
-    ):
+    with watched(connect, Script([message("a", "b", "c"), message("d")])) as (_, watch):
         keys = []
         for _ in range(2):
             for update in watch:
@@ -66,7 +76,7 @@ def test_a_new_loop_continues_where_the_last_one_stopped(connect: Connect) -> No
     assert keys == ["a", "b", "c", "d"]
 
 
-def test_closing_it_ends_the_loop_of_another_thread(connect: Connect) -> None:
+def test_closing_a_watch_ends_the_loop_of_another_thread(connect: Connect) -> None:
     with (
         scripted_socket(Script([message("a")])) as server,
         client_of(connect, server.url) as client,
@@ -89,7 +99,7 @@ def test_closing_it_ends_the_loop_of_another_thread(connect: Connect) -> None:
     assert keys == ["a"]
 
 
-def test_closing_it_ends_a_loop_that_waits_to_connect_again(connect: Connect) -> None:
+def test_closing_a_watch_ends_a_loop_that_waits_to_reconnect(connect: Connect) -> None:
     lost = threading.Event()
     with (
         scripted_socket(Script([message("a")], cut)) as server,
@@ -104,24 +114,10 @@ def test_closing_it_ends_a_loop_that_waits_to_connect_again(connect: Connect) ->
         assert not thread.is_alive()
 
 
-def test_a_queue_that_is_deleted_ends_it(connect: Connect) -> None:
-    with (
-        scripted_socket(Script([], closed_with(1001, "the queue was deleted"))) as server,
-        client_of(connect, server.url) as client,
-        client.watch("q") as watch,
-        pytest.raises(NotFoundError, match="the queue was deleted"),
-    ):
-        next(iter(watch))
-
-
-def test_credit_is_given_for_a_message_once_it_was_consumed_and_not_before(
+def test_credit_is_sent_after_a_message_was_consumed_and_not_before(
     connect: Connect,
 ) -> None:
-    with (
-        scripted_socket(Script([message("a", "b"), message("c")])) as server,
-        client_of(connect, server.url) as client,
-        client.watch("q") as watch,
-    ):
+    with watched(connect, Script([message("a", "b"), message("c")])) as (server, watch):
         updates = iter(watch)
         next(updates)
         next(updates)  # of the first message, too
@@ -131,12 +127,8 @@ def test_credit_is_given_for_a_message_once_it_was_consumed_and_not_before(
         assert server.credits.empty()
 
 
-def test_messages_tell_when_a_new_picture_begins(connect: Connect) -> None:
-    with (
-        scripted_socket(Script([message("a", reset=True), message("b")])) as server,
-        client_of(connect, server.url) as client,
-        client.watch("q") as watch,
-    ):
+def test_a_message_says_whether_it_begins_a_new_picture(connect: Connect) -> None:
+    with watched(connect, Script([message("a", reset=True), message("b")])) as (_, watch):
         messages = watch.messages()
         assert [next(messages).is_reset for _ in range(2)] == [True, False]
 
@@ -144,18 +136,21 @@ def test_messages_tell_when_a_new_picture_begins(connect: Connect) -> None:
 @pytest.mark.parametrize(
     "end", [cut, closed_with(1001), closed_with(1012)], ids=["cut", "1001", "1012"]
 )
-def test_a_lost_connection_is_made_again_from_where_it_was(
+def test_a_lost_connection_is_resumed_after_the_last_message(
     connect: Connect, end: Callable[..., None]
 ) -> None:
     delays: list[float] = []
     lost: list[tuple[Exception, float]] = []
-    with (
-        scripted_socket(
-            Script([message("a", id="r-1"), message("b", id="r-2")], end), Script([message("c")])
-        ) as server,
-        client_of(connect, server.url, sleep=delays.append) as client,
-        client.watch("q", on_lost=lambda error, delay: lost.append((error, delay))) as watch,
-    ):
+    scripts = (
+        Script([message("a", id="r-1"), message("b", id="r-2")], end),
+        Script([message("c")]),
+    )
+    with watched(
+        connect,
+        *scripts,
+        sleep=delays.append,
+        on_lost=lambda error, delay: lost.append((error, delay)),
+    ) as (server, watch):
         keys = []
         for update in watch:
             keys.append(update.key)
@@ -167,14 +162,11 @@ def test_a_lost_connection_is_made_again_from_where_it_was(
     assert server.paths[1].endswith("?last_event_id=r-2")
 
 
-def test_a_connection_that_the_service_ends_on_purpose_stays_so(connect: Connect) -> None:
-    with (
-        scripted_socket(
-            Script([message("a")], closed_with(1008, "the queue was removed"))
-        ) as server,
-        client_of(connect, server.url) as client,
-        client.watch("q") as watch,
-    ):
+def test_a_connection_that_the_service_ends_on_purpose_is_not_opened_again(
+    connect: Connect,
+) -> None:
+    script = Script([message("a")], closed_with(1008, "the queue was removed"))
+    with watched(connect, script) as (server, watch):
         updates = iter(watch)
         next(updates)
         with pytest.raises(RequestRefusedError, match="the queue was removed"):
@@ -182,21 +174,20 @@ def test_a_connection_that_the_service_ends_on_purpose_stays_so(connect: Connect
     assert len(server.paths) == 1
 
 
-def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect) -> None:
+def test_an_unreachable_service_is_raised_after_the_last_retry(
+    connect: Connect, unused_url: str
+) -> None:
     delays: list[float] = []
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and does not listen
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        with (
-            client_of(connect, url, retries=2, sleep=delays.append) as client,
-            pytest.raises(ServiceUnreachableError),
-            client.watch("q"),
-        ):
-            pass
+    with (
+        client_of(connect, unused_url, retries=2, sleep=delays.append) as client,
+        pytest.raises(ServiceUnreachableError),
+        client.watch("q"),
+    ):
+        pass
     assert len(delays) == 2
 
 
-def test_a_watch_that_is_left_leaves_the_service(connect: Connect) -> None:
+def test_leaving_the_block_closes_the_connection(connect: Connect) -> None:
     with (
         scripted_socket(Script([message("a")])) as server,
         client_of(connect, server.url) as client,
@@ -207,7 +198,7 @@ def test_a_watch_that_is_left_leaves_the_service(connect: Connect) -> None:
         assert list(watch) == []
 
 
-def test_a_watch_connects_as_it_is_entered(connect: Connect) -> None:
+def test_a_watch_connects_when_its_block_is_entered(connect: Connect) -> None:
     with scripted_socket(Script([])) as server, client_of(connect, server.url) as client:
         watch = client.watch("q")
         assert server.paths == []
@@ -217,7 +208,7 @@ def test_a_watch_connects_as_it_is_entered(connect: Connect) -> None:
         assert len(server.paths) == 1
 
 
-def test_a_watch_that_is_not_entered_connects_as_it_is_used(connect: Connect) -> None:
+def test_a_watch_without_a_block_connects_when_it_is_first_used(connect: Connect) -> None:
     with (
         scripted_socket(Script([message("a")])) as server,
         client_of(connect, server.url) as client,
@@ -228,7 +219,7 @@ def test_a_watch_that_is_not_entered_connects_as_it_is_used(connect: Connect) ->
         server.await_close()
 
 
-def test_the_headers_of_the_client_go_with_a_watch(connect: Connect) -> None:
+def test_a_watch_sends_the_headers_of_the_client(connect: Connect) -> None:
     seen = []
 
     def note(connection: object) -> None:
@@ -253,7 +244,7 @@ def test_an_invalid_name_is_refused_at_once(connect: Connect) -> None:
 # With asyncio only
 
 
-def test_a_wait_that_was_cancelled_loses_nothing() -> None:
+def test_cancelling_a_wait_loses_no_update() -> None:
     async def watch(server: ScriptedSocket, release: threading.Event) -> list[object]:
         async with AsyncClient(server.url) as client, client.watch("q") as watch:
             updates, messages = aiter(watch), watch.messages()
@@ -279,7 +270,7 @@ def test_a_wait_that_was_cancelled_loses_nothing() -> None:
     assert len(server.paths) == 1
 
 
-def test_a_wait_that_was_cancelled_before_there_was_a_connection_loses_nothing() -> None:
+def test_cancelling_a_wait_before_the_connection_is_open_loses_no_update() -> None:
     async def watch(server: ScriptedSocket) -> object:
         async with AsyncClient(server.url) as client:
             watch = client.watch("q")

@@ -8,6 +8,7 @@ import time
 import pyarrow as pa
 import pytest
 
+from tests.server_process import running
 from upstream.client import (
     AsyncClient,
     Client,
@@ -19,10 +20,8 @@ from upstream.client import (
     ServiceUnreachableError,
 )
 
-from .running_service import running_service
 
-
-def test_streams_and_queues_come_and_go(client: Client, name: str) -> None:
+def test_streams_and_queues_are_created_and_dropped(client: Client, name: str) -> None:
     stream = client.create_stream(name, retain=True, forget_after=60.0)
     assert (stream.name, stream.forget_after) == (name, 60.0)
     assert (stream.most_ahead, stream.too_far_ahead) == ("auto", 0)
@@ -79,7 +78,7 @@ def test_any_key_is_put_read_and_deleted(client: Client, name: str, key: Key) ->
         client.get(name, key)
 
 
-def test_what_becomes_of_updates_is_counted(client: Client, name: str) -> None:
+def test_the_outcomes_of_updates_are_counted(client: Client, name: str) -> None:
     client.create_queue(name)
     counts = client.put_many(
         name,
@@ -92,7 +91,7 @@ def test_what_becomes_of_updates_is_counted(client: Client, name: str) -> None:
     assert (counters.arrived, counters.superseded, counters.late) == (4, 1, 1)
 
 
-def test_a_batch_of_which_nothing_is_acceptable_is_counted(client: Client, name: str) -> None:
+def test_a_batch_without_any_valid_update_is_counted(client: Client, name: str) -> None:
     client.create_queue(name)
     counts = client.put_many(name, [("k" * 5_000, 1)] * 150)
     assert (counts.waiting, counts.rejected, len(counts.rejections)) == (0, 150, 100)
@@ -100,7 +99,7 @@ def test_a_batch_of_which_nothing_is_acceptable_is_counted(client: Client, name:
         client.put(name, "k" * 5_000, 1)
 
 
-def test_all_or_none(client: Client, name: str) -> None:
+def test_an_atomic_body_is_applied_completely_or_not_at_all(client: Client, name: str) -> None:
     client.create_queue(name)
     body = b'[["a", null, 1], ["%s", null, 2]]' % (b"k" * 5_000)
     with pytest.raises(InvalidRequestError) as caught:
@@ -128,7 +127,7 @@ def test_columns_and_tables_arrive(client: Client, name: str) -> None:
     assert found == {"a": (1, 1.0), "b": (3.5, 5.0), "c": (2.5, 4.0)}
 
 
-def test_a_lease_that_was_not_delivered_is_known(client: Client, name: str) -> None:
+def test_a_lease_can_be_delivered_once(client: Client, name: str) -> None:
     client.create_queue(name, lease_seconds=60.0)
     client.put_many(name, [("a", 1), ("b", 2), ("c", 3)])
     first, second, third = client.dequeue(name)
@@ -137,7 +136,7 @@ def test_a_lease_that_was_not_delivered_is_known(client: Client, name: str) -> N
     assert client.deliver(name, keys=[second.key], leases=[third.lease or ""]).delivered == 2
 
 
-def test_a_dequeue_waits_for_what_comes(service_url: str, client: Client, name: str) -> None:
+def test_a_dequeue_waits_for_an_update(service_url: str, client: Client, name: str) -> None:
     client.create_queue(name)
 
     async def run() -> tuple[Key, float]:
@@ -172,7 +171,7 @@ def test_staleness_is_measured(client: Client, name: str) -> None:
     assert found.ranks[0].rank == 1
 
 
-def test_windows_are_results(client: Client, name: str) -> None:
+def test_a_window_queue_hands_out_results(client: Client, name: str) -> None:
     client.create_queue(name, kind="window", window={"size": 10.0, "aggregate": "max"})
     client.put_many(name, [("a", 1, 0.0), ("a", 7, 5.0), ("a", 2, 11.0)])
     [update] = client.dequeue(name, wait=1.0)
@@ -180,7 +179,7 @@ def test_windows_are_results(client: Client, name: str) -> None:
     assert client.statistics(name).windows is not None
 
 
-def test_a_watch_begins_with_what_is_known_and_goes_on(client: Client, name: str) -> None:
+def test_a_watch_begins_with_the_newest_values(client: Client, name: str) -> None:
     client.create_queue(name)
     client.put_many(name, [("a", 1), ("b", 2)])
     with client.watch(name) as watch:
@@ -194,7 +193,7 @@ def test_a_watch_begins_with_what_is_known_and_goes_on(client: Client, name: str
     assert client.statistics(name).dequeued == 0
 
 
-def test_a_slow_reader_gets_the_newest(client: Client, name: str) -> None:
+def test_a_slow_reader_gets_the_newest_value(client: Client, name: str) -> None:
     client.create_queue(name)
     with client.watch(name, window=1, snapshot=False) as watch:
         client.put(name, "start", 0)
@@ -213,7 +212,7 @@ def test_only_some_keys_are_watched(client: Client, name: str) -> None:
         assert {next(updates).key for _ in range(2)} == {"GOOG", "GM"}
 
 
-def test_a_key_comes_no_faster_than_its_rate(client: Client, name: str) -> None:
+def test_a_key_is_pushed_no_faster_than_its_rate(client: Client, name: str) -> None:
     client.create_queue(name)
     with client.watch(name, max_rate_per_key={"slow": 0.001}, snapshot=False) as watch:
         client.put(name, "slow", 1)
@@ -225,20 +224,22 @@ def test_a_key_comes_no_faster_than_its_rate(client: Client, name: str) -> None:
             assert next(updates).key == "fast"
 
 
-def test_a_watch_that_makes_no_sense_is_refused(client: Client, name: str) -> None:
+def test_invalid_options_of_a_watch_are_refused(client: Client, name: str) -> None:
     client.create_queue(name)
     with pytest.raises(RequestRefusedError), client.watch(name, max_rate=-1.0):
         pass
 
 
-def test_a_queue_that_is_not_there_cannot_be_watched(client: Client, name: str) -> None:
+def test_an_unknown_queue_cannot_be_watched(client: Client, name: str) -> None:
     with pytest.raises(NotFoundError, match="no queue"), client.watch(name):
         pass
     with pytest.raises(NotFoundError, match="no queue"):
         next(iter(client.watch(name)))
 
 
-def test_a_stream_that_retains_nothing_is_watched_from_now_on(client: Client, name: str) -> None:
+def test_a_watch_of_a_stream_without_retained_values_begins_with_new_ones(
+    client: Client, name: str
+) -> None:
     client.create_stream(name, retain=False)
     client.create_queue(name)
     client.put(name, "a", 1)
@@ -247,7 +248,7 @@ def test_a_stream_that_retains_nothing_is_watched_from_now_on(client: Client, na
         assert next(iter(watch)).key == "b"
 
 
-def test_a_lease_lasts_as_long_as_it_says(client: Client, name: str) -> None:
+def test_an_update_waits_again_when_its_lease_expires(client: Client, name: str) -> None:
     client.create_queue(name, lease_seconds=0.3)
     client.put(name, "a", 1)
     [first] = client.dequeue(name)
@@ -255,7 +256,7 @@ def test_a_lease_lasts_as_long_as_it_says(client: Client, name: str) -> None:
     assert (again.key, again.lease == first.lease) == ("a", False)
 
 
-def test_a_batch_with_a_chosen_key_can_be_requested_again(
+def test_a_batch_with_a_chosen_idempotency_key_can_be_requested_again(
     client: Client, service_url: str, name: str
 ) -> None:
     client.create_queue(name, lease_seconds=0.1)
@@ -279,7 +280,7 @@ def test_a_watch_ends_when_its_queue_is_dropped(client: Client, name: str) -> No
             next(updates)
 
 
-def test_everything_works_with_asyncio(service_url: str, name: str) -> None:
+def test_the_asyncio_client_works_with_the_service(service_url: str, name: str) -> None:
     async def run() -> None:
         async with AsyncClient(service_url) as client:
             await client.create_queue(name, lease_seconds=60.0)
@@ -303,9 +304,9 @@ def test_everything_works_with_asyncio(service_url: str, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_that_starts_again_is_a_new_picture() -> None:
+def test_a_restarted_service_begins_a_new_picture() -> None:
     lost: list[tuple[Exception, float]] = []
-    with running_service() as first, Client(first.url, timeout=10.0) as client:
+    with running() as first, Client(first.url, timeout=10.0) as client:
         client.create_queue("q")
         client.put_many("q", [("a", 1), ("gone", 2)])
         watch = client.watch("q", on_lost=lambda *said: lost.append(said))
@@ -314,7 +315,10 @@ def test_a_service_that_starts_again_is_a_new_picture() -> None:
         while seen != {"a", "gone"}:
             seen |= {update.key for update in next(messages).updates}
         port = first.port
-    with running_service(port=port) as second, Client(second.url) as again:
+    with (
+        running(("-m", "api", "--port", str(port), "--no-demo")) as second,
+        Client(second.url) as again,
+    ):
         again.create_queue("q")
         again.put("q", "a", 3)
         while True:
@@ -326,10 +330,8 @@ def test_a_service_that_starts_again_is_a_new_picture() -> None:
     assert lost
 
 
-def test_a_service_that_has_gone_is_unreachable() -> None:
-    with running_service() as service:
-        url = service.url
-    with Client(url, retries=0) as client, pytest.raises(ServiceUnreachableError):
+def test_an_unreachable_service_is_an_error(unused_url: str) -> None:
+    with Client(unused_url, retries=0) as client, pytest.raises(ServiceUnreachableError):
         client.streams()
 
 

@@ -133,14 +133,14 @@ def test_labels_say_what_the_project_says() -> None:
     assert compose()["services"]["upstream"]["image"].endswith(f":{upstream.__version__}")
 
 
-def test_everything_that_is_copied_is_there_and_goes_to_the_builder() -> None:
+def test_everything_that_is_copied_exists_and_is_sent_to_the_builder() -> None:
     assert "api" in copied_from_the_checkout()
     for source in copied_from_the_checkout():
         assert (ROOT / source).exists(), source
         assert not is_ignored(source), source
 
 
-def test_nothing_else_goes_to_the_builder() -> None:
+def test_no_other_file_is_sent_to_the_builder() -> None:
     copied = copied_from_the_checkout()
     listing = [path.relative_to(ROOT) for path in ROOT.iterdir()]
     sent = {str(path) for path in listing if not is_ignored(str(path))}
@@ -155,8 +155,8 @@ def is_ignored(path: str) -> bool:
     for pattern in (ROOT / ".dockerignore").read_text().splitlines():
         if not pattern or pattern.startswith("#"):
             continue
-        bare = pattern.removeprefix("!")
-        alternatives = {bare, bare.removeprefix("**/")}
+        name = pattern.removeprefix("!")
+        alternatives = {name, name.removeprefix("**/")}
         parts = path.split("/")
         parents = ["/".join(parts[: count + 1]) for count in range(len(parts))]
         if any(fnmatch(parent, each) for parent in parents for each in alternatives):
@@ -210,17 +210,15 @@ def check_health(port: int) -> int:
     return finished.returncode
 
 
-def test_a_ready_service_is_healthy() -> None:
-    with listening(_Ready) as port:
-        assert check_health(port) == 0
+@pytest.mark.parametrize(("handler", "is_healthy"), [(_Ready, True), (_NotReady, False)])
+def test_only_a_ready_service_is_healthy(
+    handler: type[BaseHTTPRequestHandler], is_healthy: bool
+) -> None:
+    with listening(handler) as port:
+        assert (check_health(port) == 0) == is_healthy
 
 
-def test_a_service_that_is_not_ready_is_unhealthy() -> None:
-    with listening(_NotReady) as port:
-        assert check_health(port) != 0
-
-
-def test_where_nothing_listens_nothing_is_healthy() -> None:
+def test_a_service_that_does_not_listen_is_unhealthy() -> None:
     with listening(_Ready) as port:
         pass
     assert check_health(port) != 0
@@ -252,7 +250,7 @@ def test_ports_are_open_to_this_machine_only(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_what_is_mounted_is_there_and_is_only_read(name: str) -> None:
+def test_mounted_files_exist_and_are_read_only(name: str) -> None:
     volumes = compose()["volumes"]
     for mount in compose()["services"][name].get("volumes", []):
         source, _, rest = mount.partition(":")

@@ -57,14 +57,13 @@ def test_importing_upstream_starts_no_thread() -> None:
     assert int(count) == 1
 
 
-def test_what_runs_on_spark_needs_no_other_extra() -> None:
+def test_spark_modules_need_no_other_extra() -> None:
     others = ("rich", "typer", "simpy", "fastapi", "matplotlib", "pydantic", "plotly")
     in_a_new_python(
         f"import sys\nsys.modules.update(dict.fromkeys({others}))\n"
         "import upstream.spark.conflation.processor\n"
         "import upstream.spark.source.data_source\n"
-        "import upstream.spark.source.stream_reader\n"
-        "import upstream.spark.source.table_reader\n"
+        "import upstream.spark.source.readers\n"
         "import upstream.spark.source.writer\n"
     )
 

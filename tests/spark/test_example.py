@@ -27,7 +27,7 @@ def run(*options: str, path: str | None = None) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.slow
-def test_it_prints_a_line_for_each_trigger_and_ends(
+def test_the_example_prints_a_line_for_each_trigger_and_ends(
     spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in STATE_STORE.items():
@@ -54,15 +54,13 @@ def test_it_prints_a_line_for_each_trigger_and_ends(
         (["--budget", "some"], "some is not a number above 0"),
     ],
 )
-def test_options_that_make_no_sense_are_refused_before_spark_starts(
-    options: list[str], said: str
-) -> None:
+def test_invalid_options_are_refused_before_spark_starts(options: list[str], said: str) -> None:
     found = run(*options)
     assert found.returncode == 2
     assert said in found.stderr
 
 
-def test_where_there_is_no_java_it_says_so_in_one_line() -> None:
+def test_missing_java_is_reported_in_one_line() -> None:
     found = run(path="/nowhere")
     assert found.returncode == 1
     assert found.stderr.strip().splitlines()[-1].startswith("Spark needs Java 17")

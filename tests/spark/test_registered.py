@@ -24,14 +24,14 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> list[SparkSession]:
     return sessions
 
 
-def test_importing_it_registers_with_the_active_session(
+def test_the_import_registers_the_format_with_the_active_session(
     spark: SparkSession, registered: list[SparkSession]
 ) -> None:
     importlib.import_module(MODULE)
     assert registered == [spark]
 
 
-def test_importing_it_without_a_session_does_nothing(
+def test_the_import_does_nothing_without_a_session(
     registered: list[SparkSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sessions, "getActiveSession", lambda: None)

@@ -62,16 +62,13 @@ def exit_codes() -> Iterator[None]:
     """Turn errors into a line on the error output and an exit code."""
     try:
         yield
+    except BrokenPipeError:
+        raise  # the reader of the output has closed it; typer ends quietly
     except (ServiceUnreachableError, ServiceUnavailableError, AnswerNotUnderstoodError) as error:
         say(f"Error: {error}")
         raise typer.Exit(UNREACHABLE) from error
-    except ServiceError as error:
+    except (ServiceError, OSError) as error:
         say(f"Error: {error}")
         raise typer.Exit(REFUSED) from error
     except UpStreamError as error:
         raise typer.BadParameter(str(error)) from error
-    except BrokenPipeError:
-        raise  # the reader of the output has closed it; typer ends quietly
-    except OSError as error:
-        say(f"Error: {error}")
-        raise typer.Exit(REFUSED) from error

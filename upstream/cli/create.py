@@ -4,59 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 import typer
+from typer.models import OptionInfo
 
 from upstream.client import QueueOptions, QueueView, StreamOptions
 
 from .arguments import Json, NewName, complete_stream, positive
 from .connection import connected
-from .output import say, write_json
+from .output import report
 
 WINDOWS = "Windows (for queues of the kind window)"
 
 WINDOW_MEMBERS = ("size", "slide", "tick", "buffer", "aggregate", "of")
 
 
-class Kind(StrEnum):
-    """Which updates wait in a queue."""
-
-    UPDATE = "update"
-    APPEND = "append"
-    ADAPTIVE = "adaptive"
-    WINDOW = "window"
-
-
-class Scheduler(StrEnum):
-    """Which key is served next."""
-
-    INDEX = "index"
-    IN_PLACE = "in-place"
-    FIFO = "fifo"
-    LINECUTTING = "linecutting"
-
-
-class Buffer(StrEnum):
-    """Which window of a key a window queue holds."""
-
-    LAZY = "lazy"
-    EAGER = "eager"
-
-
-class Aggregate(StrEnum):
-    """The aggregate that a window queue computes."""
-
-    COUNT = "count"
-    SUM = "sum"
-    MIN = "min"
-    MAX = "max"
-    MEAN = "mean"
-    VARIANCE = "variance"
-    FIRST = "first"
-    LAST = "last"
+def seconds(meaning: str, *names: str, panel: str | None = None) -> OptionInfo:
+    """Return an option that takes a number of seconds above 0."""
+    option: OptionInfo = typer.Option(
+        *names, callback=positive, metavar="SECONDS", help=meaning, rich_help_panel=panel
+    )
+    return option
 
 
 Feeding: TypeAlias = Annotated[
@@ -69,7 +39,7 @@ Feeding: TypeAlias = Annotated[
     ),
 ]
 OfKind: TypeAlias = Annotated[
-    Kind | None,
+    Literal["update", "append", "adaptive", "window"] | None,
     typer.Option(
         help="update: the newest update of each key waits. append: every update waits. adaptive: "
         "every update waits while the consumer keeps up. window: the newest window of each key "
@@ -77,7 +47,7 @@ OfKind: TypeAlias = Annotated[
     ),
 ]
 By: TypeAlias = Annotated[
-    Scheduler | None,
+    Literal["index", "in-place", "fifo", "linecutting"] | None,
     typer.Option(
         help="index: serve the key that reduces staleness most. in-place: serve the key that has "
         "waited longest. fifo and linecutting: for comparison. [default: index]"
@@ -92,10 +62,7 @@ Weights: TypeAlias = Annotated[
     ),
 ]
 LongestWait: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        callback=positive, metavar="SECONDS", help="Serve a key first once it has waited this long."
-    ),
+    float | None, seconds("Serve a key first once it has waited this long.")
 ]
 ProcessingCost: TypeAlias = Annotated[
     float | None,
@@ -115,54 +82,37 @@ Shedding: TypeAlias = Annotated[
     ),
 ]
 TimeToLive: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        callback=positive, metavar="SECONDS", help="Drop an update that has waited this long."
-    ),
+    float | None, seconds("Drop an update that has waited this long.")
 ]
 Lease: TypeAlias = Annotated[
     float | None,
-    typer.Option(
-        callback=positive,
-        metavar="SECONDS",
-        help="Grant leases: an update that is not delivered within this time waits again.",
-    ),
+    seconds("Grant leases: an update that is not delivered within this time waits again."),
 ]
 Snapshot: TypeAlias = Annotated[
     bool, typer.Option("--snapshot", help="Begin with the newest value of every key of the stream.")
 ]
 Size: TypeAlias = Annotated[
     float | None,
-    typer.Option(
-        "--window-size",
-        callback=positive,
-        metavar="SECONDS",
-        help="The length of a window, by the times of updates.",
-        rich_help_panel=WINDOWS,
-    ),
+    seconds("The length of a window, by the times of updates.", "--window-size", panel=WINDOWS),
 ]
 Slide: TypeAlias = Annotated[
     float | None,
-    typer.Option(
+    seconds(
+        "The time from one window's start to the next. [default: the size]",
         "--window-slide",
-        callback=positive,
-        metavar="SECONDS",
-        help="The time from one window's start to the next. [default: the size]",
-        rich_help_panel=WINDOWS,
+        panel=WINDOWS,
     ),
 ]
 Tick: TypeAlias = Annotated[
     float | None,
-    typer.Option(
+    seconds(
+        "The time between updates, if it is constant; windows then close earlier.",
         "--window-tick",
-        callback=positive,
-        metavar="SECONDS",
-        help="The time between updates, if it is constant; windows then close earlier.",
-        rich_help_panel=WINDOWS,
+        panel=WINDOWS,
     ),
 ]
 Buffering: TypeAlias = Annotated[
-    Buffer | None,
+    Literal["lazy", "eager"] | None,
     typer.Option(
         "--window-buffer",
         help="lazy: hold the newest window that closed. eager: the newest that started. "
@@ -171,7 +121,7 @@ Buffering: TypeAlias = Annotated[
     ),
 ]
 Aggregating: TypeAlias = Annotated[
-    Aggregate | None,
+    Literal["count", "sum", "min", "max", "mean", "variance", "first", "last"] | None,
     typer.Option("--aggregate", help="What to compute. [default: mean]", rich_help_panel=WINDOWS),
 ]
 Of: TypeAlias = Annotated[
@@ -188,10 +138,7 @@ Retain: TypeAlias = Annotated[
     ),
 ]
 ForgetAfter: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        callback=positive, metavar="SECONDS", help="Forget a key after this long without an update."
-    ),
+    float | None, seconds("Forget a key after this long without an update.")
 ]
 PoolBytes: TypeAlias = Annotated[
     int | None,
@@ -203,11 +150,9 @@ PoolBytes: TypeAlias = Annotated[
 ]
 MostAhead: TypeAlias = Annotated[
     float | None,
-    typer.Option(
-        callback=positive,
-        metavar="SECONDS",
-        help="Reject updates whose time is further ahead of the service's clock than this. "
-        "[default: a day, if the stream's times are near that clock]",
+    seconds(
+        "Reject updates whose time is further ahead of the service's clock than this. "
+        "[default: a day, if the stream's times are near that clock]"
     ),
 ]
 AnyTime: TypeAlias = Annotated[
@@ -236,23 +181,18 @@ def create_stream(
     """
     if takes_any_time and most_ahead is not None:
         raise typer.BadParameter("--any-time and --most-ahead exclude each other; give one of them")
-    options: StreamOptions = {}
-    if retain is not None:
-        options["retain"] = retain
-    if forget_after is not None:
-        options["forget_after"] = forget_after
-    if pool_bytes is not None:
-        options["pool_bytes"] = pool_bytes
+    given = {
+        "retain": retain,
+        "forget_after": forget_after,
+        "pool_bytes": pool_bytes,
+        "most_ahead": most_ahead,
+    }
+    options = msgspec.convert(_given(given), StreamOptions)
     if takes_any_time:
         options["most_ahead"] = None
-    elif most_ahead is not None:
-        options["most_ahead"] = most_ahead
     with connected(context) as client:
         view = client.create_stream(name, **options)
-    if is_json:
-        write_json(view)
-    else:
-        say(f"Stream {view.name} is defined.")
+    report(view, f"Stream {view.name} is defined.", is_json=is_json)
 
 
 def create_queue(
@@ -291,34 +231,27 @@ def create_queue(
     window = zip(WINDOW_MEMBERS, (size, slide, tick, buffer, aggregate, of), strict=True)
     given = {
         "stream": stream,
-        "kind": kind or (Kind.WINDOW if size is not None else None),
+        "kind": kind or ("window" if size is not None else None),
         "scheduler": scheduler,
-        "weights": _numbers_by_pattern(weights or ()),
+        "weights": _numbers_by_pattern(weights or ()) or None,
         "longest_wait": longest_wait,
         "processing_cost": processing_cost,
-        "window": _given(dict(window)),
+        "window": _given(dict(window)) or None,
         "capacity": capacity,
-        "shedding": shedding,
+        "shedding": shedding or None,
         "time_to_live": time_to_live,
         "lease_seconds": lease,
-        "snapshot": snapshot,
+        "snapshot": snapshot or None,
     }
     options = msgspec.convert(_given(given), QueueOptions)
     with connected(context) as client:
         view = client.create_queue(name, **options)
-    if is_json:
-        write_json(view)
-    else:
-        say(_sentence(view))
+    report(view, _sentence(view), is_json=is_json)
 
 
 def _given(options: Mapping[str, object]) -> dict[str, object]:
     """Return the options that were given; the service has defaults for the others."""
-    return {
-        name: value
-        for name, value in options.items()
-        if not (value is None or value is False or value == {})
-    }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _numbers_by_pattern(weights: Sequence[str]) -> dict[str, float]:

@@ -8,7 +8,7 @@ import typer
 
 from .arguments import Json, QueueName
 from .connection import connected
-from .output import say, write_json, write_json_lines
+from .output import report, write_json_lines
 
 Limit: TypeAlias = Annotated[
     int, typer.Option("--limit", "-n", min=1, help="Take at most this many updates.")
@@ -57,10 +57,7 @@ def dequeue_updates(
     """
     with connected(context) as client:
         updates = client.dequeue(queue, limit=limit, wait=wait)
-        if is_json:
-            write_json_lines([{"updates": updates}])
-        else:
-            write_json_lines(updates)
+        write_json_lines([{"updates": updates}] if is_json else updates)
         leases = [each.lease for each in updates if each.lease is not None]
         if is_delivered and leases:
             client.deliver(queue, leases=leases)
@@ -79,7 +76,8 @@ def deliver_leases(
     """
     with connected(context) as client:
         delivered = client.deliver(queue, leases=leases)
-    if is_json:
-        write_json(delivered)
-    else:
-        say(f"{delivered.delivered:,} delivered, {delivered.unknown:,} unknown.")
+    report(
+        delivered,
+        f"{delivered.delivered:,} delivered, {delivered.unknown:,} unknown.",
+        is_json=is_json,
+    )

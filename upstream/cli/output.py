@@ -111,6 +111,14 @@ def say(message: str) -> None:
     sys.stderr.flush()
 
 
+def report(value: object, message: str, *, is_json: bool) -> None:
+    """Write the result of a command as JSON, or say in a message what was done."""
+    if is_json:
+        write_json(value)
+    else:
+        say(message)
+
+
 def progress(*columns: ProgressColumn) -> Progress:
     """Return progress bars on the error output, which only terminals show."""
     is_shown = sys.stderr.isatty()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 from msgspec.structs import replace
 
-from upstream.client import Client, Watch, WatchMessage
+from upstream.client import Watch, WatchMessage
 from upstream.push_limits import DEFAULT_WINDOW, MOST_WINDOW
 
 from .arguments import positive
+from .connection import connected
 from .formatting import count as counted
 from .formatting import duration
 from .output import say
@@ -67,8 +69,9 @@ Conflate: TypeAlias = Annotated[
 ]
 
 
-def watch(
-    client: Client,
+@contextmanager
+def watched(
+    context: typer.Context,
     queue: str,
     *,
     keys: Sequence[str] | None,
@@ -77,18 +80,22 @@ def watch(
     window: int | None,
     snapshot: bool,
     conflate: Literal["auto", "never"],
-) -> Watch:
-    """Return a watch with these options, which reports lost connections."""
-    return client.watch(
-        queue,
-        keys=keys or (),
-        max_rate=max_rate,
-        max_rate_per_key=rates_by_pattern(max_rate_per_key or ()) or None,
-        window=window,
-        snapshot=snapshot,
-        conflate=conflate,
-        on_lost=_say_no_connection,
-    )
+) -> Iterator[Watch]:
+    """Yield a watch with these options, which reports lost connections."""
+    with (
+        connected(context) as client,
+        client.watch(
+            queue,
+            keys=keys or (),
+            max_rate=max_rate,
+            max_rate_per_key=rates_by_pattern(max_rate_per_key or ()) or None,
+            window=window,
+            snapshot=snapshot,
+            conflate=conflate,
+            on_lost=_say_no_connection,
+        ) as watch,
+    ):
+        yield watch
 
 
 def at_most(messages: Iterator[WatchMessage], count: int | None) -> Iterator[WatchMessage]:
@@ -102,10 +109,10 @@ def at_most(messages: Iterator[WatchMessage], count: int | None) -> Iterator[Wat
                 return
 
 
-def say_superseded(watched: Watch) -> None:
+def say_superseded(watch: Watch) -> None:
     """Report how many updates were left out, if any."""
-    if watched.superseded:
-        left_out = counted(watched.superseded, "update")
+    if watch.superseded:
+        left_out = counted(watch.superseded, "update")
         say(f"Left out {left_out}: this reader was too slow, and newer updates replaced them.")
 
 

@@ -15,7 +15,6 @@ from upstream.client import Key, ReceivedUpdate, WatchMessage
 from upstream.clock import SystemClock
 
 from .arguments import Json, QueueName
-from .connection import connected
 from .formatting import count as counted
 from .formatting import duration, key_text, value_text
 from .output import (
@@ -37,7 +36,7 @@ from .push_options import (
     Window,
     at_most,
     say_superseded,
-    watch,
+    watched,
 )
 
 REDRAWS_PER_SECOND = 8
@@ -82,20 +81,17 @@ def watch_queue(
     - `upstream watch prices`
     - `upstream watch prices --keys 'GO*' --max-rate 10`
     """
-    with (
-        connected(context) as client,
-        watch(
-            client,
-            queue,
-            keys=keys,
-            max_rate=max_rate,
-            max_rate_per_key=max_rate_per_key,
-            window=window,
-            snapshot=snapshot,
-            conflate=conflate,
-        ) as watched,
-    ):
-        messages = at_most(watched.messages(), count)
+    with watched(
+        context,
+        queue,
+        keys=keys,
+        max_rate=max_rate,
+        max_rate_per_key=max_rate_per_key,
+        window=window,
+        snapshot=snapshot,
+        conflate=conflate,
+    ) as watch:
+        messages = at_most(watch.messages(), count)
         if is_terminal() and not is_json:
             _draw(console(), queue, messages)
             return
@@ -106,7 +102,7 @@ def watch_queue(
                 elif message.updates:
                     write_line("\n".join(map(_line, message.updates)))
         finally:
-            say_superseded(watched)
+            say_superseded(watch)
 
 
 def tail_queue(
@@ -136,24 +132,21 @@ def tail_queue(
 
     - `upstream tail prices --messages`
     """
-    with (
-        connected(context) as client,
-        watch(
-            client,
-            queue,
-            keys=keys,
-            max_rate=max_rate,
-            max_rate_per_key=max_rate_per_key,
-            window=window,
-            snapshot=snapshot,
-            conflate=conflate,
-        ) as watched,
-    ):
+    with watched(
+        context,
+        queue,
+        keys=keys,
+        max_rate=max_rate,
+        max_rate_per_key=max_rate_per_key,
+        window=window,
+        snapshot=snapshot,
+        conflate=conflate,
+    ) as watch:
         try:
-            for message in at_most(watched.messages(), count):
+            for message in at_most(watch.messages(), count):
                 write_json_lines([message] if has_messages else message.updates)
         finally:
-            say_superseded(watched)
+            say_superseded(watch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +183,8 @@ class Picture:
         """Return a table of the keys that changed last; long values are shortened to fit."""
         numbers = ("updates", "for")
         table = table_with("key", "value", *numbers, right=numbers)
-        keys = list(
-            self._keys.values()
-        )  # a copy, because another thread may apply a message meanwhile
+        # A copy, because another thread may apply a message meanwhile.
+        keys = list(self._keys.values())
         table.title = f"{queue}: {counted(len(keys), 'key')}, {counted(self._updates, 'update')}"
         if self._superseded:
             table.title += f", {self._superseded:,} left out"

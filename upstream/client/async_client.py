@@ -31,12 +31,13 @@ from .encoding import ARROW, JSON
 from .errors import ClientClosedError
 from .exchange import BROKEN, Request, run_async
 from .feed import AsyncFeed
-from .gathering import BATCH_SECONDS
+from .gathering import BATCH_SECONDS, Gathering
+from .pace import Pace
 from .requests import QueueOptions, StreamOptions
 from .retries import RETRIES, RetryPolicy
 from .rows import GivenUpdate, Moment, rows_of, rows_of_columns
 from .watch import AsyncWatch, sleep_unless
-from .watching import OnLost, WatchOptions
+from .watching import OnLost, Watching, WatchOptions
 
 if TYPE_CHECKING:
     from .bodies import ArrowUpdates
@@ -78,44 +79,44 @@ class AsyncClient:
 
         Repeating the same definition changes nothing. A different one raises ConflictError.
         """
-        return await self._call(requests.create_stream(name, options))
+        return await self.call(requests.create_stream(name, options))
 
     async def create_queue(self, name: str, **options: Unpack[QueueOptions]) -> QueueView:
         """Define a queue, and its stream if it does not exist; `QueueOptions` has the options.
 
         Repeating the same definition changes nothing. A different one raises ConflictError.
         """
-        return await self._call(requests.create_queue(name, options))
+        return await self.call(requests.create_queue(name, options))
 
     async def streams(self) -> list[StreamView]:
         """Return all streams."""
-        return await self._call(requests.streams())
+        return await self.call(requests.streams())
 
     async def stream(self, name: str) -> StreamView:
         """Return a stream; raises NotFoundError if it does not exist."""
-        return await self._call(requests.stream(name))
+        return await self.call(requests.stream(name))
 
     async def queue(self, name: str) -> QueueView:
         """Return a queue; raises NotFoundError if it does not exist."""
-        return await self._call(requests.queue(name))
+        return await self.call(requests.queue(name))
 
     async def queues(self) -> list[QueueView]:
         """Return all queues."""
-        return await self._call(requests.queues())
+        return await self.call(requests.queues())
 
     async def drop_stream(self, name: str) -> DroppedStream:
         """Drop a stream and its queues, and return their final statistics."""
-        return await self._call(requests.drop_stream(name))
+        return await self.call(requests.drop_stream(name))
 
     async def drop_queue(self, name: str) -> DroppedQueue:
         """Drop a queue, and return its final statistics."""
-        return await self._call(requests.drop_queue(name))
+        return await self.call(requests.drop_queue(name))
 
     # Updates in
 
     async def put(self, stream: str, key: Key, value: object, time: Moment | None = None) -> Counts:
         """Send one update; its time is the time of its arrival unless `time` is given."""
-        return await self._call(requests.put(stream, key, value, time))
+        return await self.call(requests.put(stream, key, value, time))
 
     async def put_many(
         self,
@@ -132,7 +133,7 @@ class AsyncClient:
         batches before it were applied.
         """
         rows = bodies(rows_of(updates), batch_size)
-        return await run_async(requests.put_bodies(stream, rows, JSON), self._call)
+        return await run_async(requests.put_bodies(stream, rows, JSON), self.call)
 
     async def put_columns(
         self,
@@ -148,7 +149,7 @@ class AsyncClient:
         `times` are seconds, datetimes with a time zone, or NumPy datetimes, which count as UTC.
         """
         rows = bodies(rows_of_columns(keys, values, times), batch_size)
-        return await run_async(requests.put_bodies(stream, rows, JSON), self._call)
+        return await run_async(requests.put_bodies(stream, rows, JSON), self.call)
 
     async def put_table(
         self, stream: str, table: ArrowUpdates, *, batch_size: int = ROWS_AT_ONCE
@@ -159,7 +160,7 @@ class AsyncClient:
         dictionary-encoded keys. `batch_size` is the number of rows in a request. See `put_many`.
         """
         tables = arrow_bodies(table, batch_size)
-        return await run_async(requests.put_bodies(stream, tables, ARROW), self._call)
+        return await run_async(requests.put_bodies(stream, tables, ARROW), self.call)
 
     async def put_body(
         self, stream: str, body: bytes, content_type: str, *, is_atomic: bool = False
@@ -169,7 +170,7 @@ class AsyncClient:
         If `is_atomic` is true and any update is invalid, nothing is applied and
         InvalidRequestError is raised.
         """
-        return await self._call(requests.put_body(stream, body, content_type, is_atomic=is_atomic))
+        return await self.call(requests.put_body(stream, body, content_type, is_atomic=is_atomic))
 
     def feed(
         self,
@@ -185,12 +186,12 @@ class AsyncClient:
 
         Use it as `async with client.feed("trades") as feed: await feed.put("IBM", 24.0)`.
         """
-        gathering = self._connection.gathering(stream, batch_size)
-        return AsyncFeed(self._call, gathering, batch_seconds=batch_seconds)
+        gathering = Gathering(self._connection, stream, batch_size)
+        return AsyncFeed(self.call, gathering, batch_seconds=batch_seconds)
 
     async def delete(self, stream: str, key: Key) -> Counts:
         """Delete a key. Every queue hands out the deletion, then the key is forgotten."""
-        return await self._call(requests.delete(stream, key))
+        return await self.call(requests.delete(stream, key))
 
     async def reset_key(self, stream: str, key: Key) -> bool:
         """Forget a key, and return whether it was known.
@@ -198,21 +199,21 @@ class AsyncClient:
         Use it after an update with a time far in the future, which makes all later ones late. The
         next update of the key is accepted whatever its time. Waiting updates of it are dropped.
         """
-        return await self._call(requests.reset_key(stream, key))
+        return await self.call(requests.reset_key(stream, key))
 
     # Updates out
 
     async def get(self, stream: str, key: Key) -> ReceivedUpdate:
         """Return the newest update of a key; raises NotFoundError if there is none."""
-        return await self._call(requests.get(stream, key))
+        return await self.call(requests.get(stream, key))
 
     async def snapshot(self, stream: str) -> list[ReceivedUpdate]:
         """Return the newest update of every key."""
-        return await self._call(requests.snapshot(stream))
+        return await self.call(requests.snapshot(stream))
 
     async def read(self, queue: str, key: Key) -> ReceivedUpdate:
         """Return the waiting update of a key without dequeuing it; NotFoundError if none waits."""
-        return await self._call(requests.read(queue, key))
+        return await self.call(requests.read(queue, key))
 
     async def dequeue(
         self,
@@ -234,7 +235,7 @@ class AsyncClient:
         until the service forgets the idempotency key (after 600 seconds by default).
         """
         request = requests.dequeue(queue, limit=limit, wait=wait, idempotency_key=idempotency_key)
-        return await self._call(request)
+        return await self.call(request)
 
     async def deliver(
         self,
@@ -245,7 +246,7 @@ class AsyncClient:
         leases: Iterable[str] = (),
     ) -> Delivered:
         """Report updates as processed: those dequeued before, or by their keys or leases."""
-        return await run_async(requests.deliver(queue, updates, keys, leases), self._call)
+        return await run_async(requests.deliver(queue, updates, keys, leases), self.call)
 
     async def consume(
         self,
@@ -265,7 +266,7 @@ class AsyncClient:
         ends when none came in that time. If the caller stops early, the rest of the batch is handed
         out again when its leases expire.
         """
-        pace = self._connection.pace(limit)
+        pace = Pace(limit, self._connection.clock.now)
         while True:
             updates = await self.dequeue(queue, limit=pace.next_limit(), wait=wait)
             pace.received(len(updates))
@@ -313,37 +314,25 @@ class AsyncClient:
         the queue ends the watch.
         """
         options = WatchOptions(window, max_rate, max_rate_per_key, keys, snapshot, conflate)
-        watching = self._connection.watching(queue, options, reconnects=reconnects, on_lost=on_lost)
+        watching = Watching(
+            self._connection, queue, options, reconnects=reconnects, on_lost=on_lost
+        )
         return AsyncWatch(watching, sleep=self._given_sleep)
 
     # Measurements
 
     async def statistics(self, queue: str) -> Counters:
         """Return the exact counters of a queue."""
-        return await self._call(requests.statistics(queue))
+        return await self.call(requests.statistics(queue))
 
     async def staleness(self, queue: str, *, stalest: int = 10) -> Staleness:
         """Return the staleness of a queue, its lower bound, and its `stalest` stalest keys."""
-        return await self._call(requests.staleness(queue, stalest=stalest))
+        return await self.call(requests.staleness(queue, stalest=stalest))
 
     # For all of them
 
     async def call(self, request: Request[T]) -> T:
         """Send a request made by `upstream.client.requests`, and return its result."""
-        return await self._call(request)
-
-    async def close(self) -> None:
-        """Close the connections; calls in progress raise ClosedError."""
-        self._closed.set()
-        await self._http.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def _call(self, request: Request[T]) -> T:
         exchange = self._connection.exchange(request)
         while True:
             self._check_open()
@@ -359,6 +348,17 @@ class AsyncClient:
                 if delay is None:
                     return exchange.result(answer)
             await self._sleep(delay)
+
+    async def close(self) -> None:
+        """Close the connections; calls in progress raise ClosedError."""
+        self._closed.set()
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     def _check_open(self) -> None:
         if self._closed.is_set():

@@ -30,12 +30,13 @@ from .encoding import ARROW, JSON
 from .errors import ClientClosedError
 from .exchange import BROKEN, Request, run
 from .feed import Feed
-from .gathering import BATCH_SECONDS
+from .gathering import BATCH_SECONDS, Gathering
+from .pace import Pace
 from .requests import QueueOptions, StreamOptions
 from .retries import RETRIES, RetryPolicy
 from .rows import GivenUpdate, Moment, rows_of, rows_of_columns
 from .watch import Watch
-from .watching import OnLost, WatchOptions
+from .watching import OnLost, Watching, WatchOptions
 
 if TYPE_CHECKING:
     from .bodies import ArrowUpdates
@@ -87,44 +88,44 @@ class Client:
 
         Repeating the same definition changes nothing. A different one raises ConflictError.
         """
-        return self._call(requests.create_stream(name, options))
+        return self.call(requests.create_stream(name, options))
 
     def create_queue(self, name: str, **options: Unpack[QueueOptions]) -> QueueView:
         """Define a queue, and its stream if it does not exist; `QueueOptions` has the options.
 
         Repeating the same definition changes nothing. A different one raises ConflictError.
         """
-        return self._call(requests.create_queue(name, options))
+        return self.call(requests.create_queue(name, options))
 
     def streams(self) -> list[StreamView]:
         """Return all streams."""
-        return self._call(requests.streams())
+        return self.call(requests.streams())
 
     def stream(self, name: str) -> StreamView:
         """Return a stream; raises NotFoundError if it does not exist."""
-        return self._call(requests.stream(name))
+        return self.call(requests.stream(name))
 
     def queue(self, name: str) -> QueueView:
         """Return a queue; raises NotFoundError if it does not exist."""
-        return self._call(requests.queue(name))
+        return self.call(requests.queue(name))
 
     def queues(self) -> list[QueueView]:
         """Return all queues."""
-        return self._call(requests.queues())
+        return self.call(requests.queues())
 
     def drop_stream(self, name: str) -> DroppedStream:
         """Drop a stream and its queues, and return their final statistics."""
-        return self._call(requests.drop_stream(name))
+        return self.call(requests.drop_stream(name))
 
     def drop_queue(self, name: str) -> DroppedQueue:
         """Drop a queue, and return its final statistics."""
-        return self._call(requests.drop_queue(name))
+        return self.call(requests.drop_queue(name))
 
     # Updates in
 
     def put(self, stream: str, key: Key, value: object, time: Moment | None = None) -> Counts:
         """Send one update; its time is the time of its arrival unless `time` is given."""
-        return self._call(requests.put(stream, key, value, time))
+        return self.call(requests.put(stream, key, value, time))
 
     def put_many(
         self,
@@ -141,7 +142,7 @@ class Client:
         batches before it were applied.
         """
         rows = bodies(rows_of(updates), batch_size)
-        return run(requests.put_bodies(stream, rows, JSON), self._call)
+        return run(requests.put_bodies(stream, rows, JSON), self.call)
 
     def put_columns(
         self,
@@ -157,7 +158,7 @@ class Client:
         `times` are seconds, datetimes with a time zone, or NumPy datetimes, which count as UTC.
         """
         rows = bodies(rows_of_columns(keys, values, times), batch_size)
-        return run(requests.put_bodies(stream, rows, JSON), self._call)
+        return run(requests.put_bodies(stream, rows, JSON), self.call)
 
     def put_table(
         self, stream: str, table: ArrowUpdates, *, batch_size: int = ROWS_AT_ONCE
@@ -168,7 +169,7 @@ class Client:
         dictionary-encoded keys. `batch_size` is the number of rows in a request. See `put_many`.
         """
         tables = arrow_bodies(table, batch_size)
-        return run(requests.put_bodies(stream, tables, ARROW), self._call)
+        return run(requests.put_bodies(stream, tables, ARROW), self.call)
 
     def put_body(
         self, stream: str, body: bytes, content_type: str, *, is_atomic: bool = False
@@ -178,7 +179,7 @@ class Client:
         If `is_atomic` is true and any update is invalid, nothing is applied and
         InvalidRequestError is raised.
         """
-        return self._call(requests.put_body(stream, body, content_type, is_atomic=is_atomic))
+        return self.call(requests.put_body(stream, body, content_type, is_atomic=is_atomic))
 
     def feed(
         self,
@@ -194,12 +195,12 @@ class Client:
 
         Use it as `with client.feed("trades") as feed: feed.put("IBM", 24.0)`.
         """
-        gathering = self._connection.gathering(stream, batch_size)
-        return Feed(self._call, gathering, batch_seconds=batch_seconds)
+        gathering = Gathering(self._connection, stream, batch_size)
+        return Feed(self.call, gathering, batch_seconds=batch_seconds)
 
     def delete(self, stream: str, key: Key) -> Counts:
         """Delete a key. Every queue hands out the deletion, then the key is forgotten."""
-        return self._call(requests.delete(stream, key))
+        return self.call(requests.delete(stream, key))
 
     def reset_key(self, stream: str, key: Key) -> bool:
         """Forget a key, and return whether it was known.
@@ -207,21 +208,21 @@ class Client:
         Use it after an update with a time far in the future, which makes all later ones late. The
         next update of the key is accepted whatever its time. Waiting updates of it are dropped.
         """
-        return self._call(requests.reset_key(stream, key))
+        return self.call(requests.reset_key(stream, key))
 
     # Updates out
 
     def get(self, stream: str, key: Key) -> ReceivedUpdate:
         """Return the newest update of a key; raises NotFoundError if there is none."""
-        return self._call(requests.get(stream, key))
+        return self.call(requests.get(stream, key))
 
     def snapshot(self, stream: str) -> list[ReceivedUpdate]:
         """Return the newest update of every key."""
-        return self._call(requests.snapshot(stream))
+        return self.call(requests.snapshot(stream))
 
     def read(self, queue: str, key: Key) -> ReceivedUpdate:
         """Return the waiting update of a key without dequeuing it; NotFoundError if none waits."""
-        return self._call(requests.read(queue, key))
+        return self.call(requests.read(queue, key))
 
     def dequeue(
         self,
@@ -243,7 +244,7 @@ class Client:
         until the service forgets the idempotency key (after 600 seconds by default).
         """
         request = requests.dequeue(queue, limit=limit, wait=wait, idempotency_key=idempotency_key)
-        return self._call(request)
+        return self.call(request)
 
     def deliver(
         self,
@@ -254,7 +255,7 @@ class Client:
         leases: Iterable[str] = (),
     ) -> Delivered:
         """Report updates as processed: those dequeued before, or by their keys or leases."""
-        return run(requests.deliver(queue, updates, keys, leases), self._call)
+        return run(requests.deliver(queue, updates, keys, leases), self.call)
 
     def consume(
         self,
@@ -274,7 +275,7 @@ class Client:
         ends when none came in that time. If the caller stops early, the rest of the batch is handed
         out again when its leases expire.
         """
-        pace = self._connection.pace(limit)
+        pace = Pace(limit, self._connection.clock.now)
         while True:
             updates = self.dequeue(queue, limit=pace.next_limit(), wait=wait)
             pace.received(len(updates))
@@ -321,37 +322,25 @@ class Client:
         the queue ends the watch.
         """
         options = WatchOptions(window, max_rate, max_rate_per_key, keys, snapshot, conflate)
-        watching = self._connection.watching(queue, options, reconnects=reconnects, on_lost=on_lost)
+        watching = Watching(
+            self._connection, queue, options, reconnects=reconnects, on_lost=on_lost
+        )
         return Watch(watching, sleep=self._given_sleep)
 
     # Measurements
 
     def statistics(self, queue: str) -> Counters:
         """Return the exact counters of a queue."""
-        return self._call(requests.statistics(queue))
+        return self.call(requests.statistics(queue))
 
     def staleness(self, queue: str, *, stalest: int = 10) -> Staleness:
         """Return the staleness of a queue, its lower bound, and its `stalest` stalest keys."""
-        return self._call(requests.staleness(queue, stalest=stalest))
+        return self.call(requests.staleness(queue, stalest=stalest))
 
     # For all of them
 
     def call(self, request: Request[T]) -> T:
         """Send a request made by `upstream.client.requests`, and return its result."""
-        return self._call(request)
-
-    def close(self) -> None:
-        """Close the connections; calls in progress raise ClosedError."""
-        self._closed.set()
-        self._http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _call(self, request: Request[T]) -> T:
         exchange = self._connection.exchange(request)
         while True:
             self._check_open()
@@ -367,6 +356,17 @@ class Client:
                 if delay is None:
                     return exchange.result(answer)
             self._sleep(delay)
+
+    def close(self) -> None:
+        """Close the connections; calls in progress raise ClosedError."""
+        self._closed.set()
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _check_open(self) -> None:
         if self._closed.is_set():

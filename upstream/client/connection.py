@@ -7,19 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final, TypeVar
+from urllib.parse import urlsplit
 
 import httpx2
 
 from upstream.clock import Clock, SystemClock
 from upstream.errors import ParameterError
 
-from .addresses import service_url, without_password
 from .answers import Answer
 from .exchange import Exchange, Request
-from .gathering import Gathering
-from .pace import Pace
 from .retries import LONGEST_SECONDS, RetryPolicy, is_wait, retry_after_seconds
-from .watching import OnLost, Watching, WatchOptions
 
 TIMEOUT_SECONDS: Final = 30.0
 """How long each step of a call may take by default."""
@@ -34,7 +31,7 @@ _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The checked parameters of a client. It makes the objects that decide what to send."""
+    """The checked parameters of a client, and the HTTP messages that follow from them."""
 
     url: str
     timeout: float = TIMEOUT_SECONDS
@@ -94,38 +91,6 @@ class Connection:
         after = retry_after_seconds(response.headers.get("Retry-After"), self.clock.now())
         return Answer(response.status_code, response.content, after)
 
-    def watching(
-        self,
-        queue: str,
-        options: WatchOptions,
-        *,
-        reconnects: int | None = None,
-        on_lost: OnLost | None = None,
-    ) -> Watching:
-        """Return the state of a watch over its connections."""
-        return Watching(
-            self.url,
-            queue,
-            options,
-            headers=self.headers,
-            timeout=self.timeout,
-            policy=self.retries,
-            reconnects=reconnects,
-            on_lost=on_lost,
-            random=self.random,
-            now=self.clock.now,
-        )
-
-    def gathering(self, stream: str, batch_size: int) -> Gathering:
-        """Return the state of a feed."""
-        return Gathering(
-            stream, size=batch_size, clock=self.clock, policy=self.retries, random=self.random
-        )
-
-    def pace(self, limit: int | None) -> Pace:
-        """Return the state of a consumer's pace."""
-        return Pace(limit, self.clock.now)
-
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return headers that can be sent; ParameterError names the first one that cannot."""
@@ -135,3 +100,51 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
         if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
             raise ParameterError(f"the header {name}", value, "one line of text in Latin-1")
     return dict(headers)
+
+
+def service_url(url: str) -> str:
+    """Return the address of a service without a trailing slash; ParameterError if it is invalid.
+
+    >>> service_url("http://127.0.0.1:8000/")
+    'http://127.0.0.1:8000'
+    """
+    try:
+        is_address = _is_address(url)
+    except (ValueError, AttributeError, TypeError, httpx2.InvalidURL):
+        is_address = False
+    if not is_address:
+        raise ParameterError(
+            "url",
+            without_password(url),
+            "the address of the service, such as http://127.0.0.1:8000",
+        )
+    return url.rstrip("/")
+
+
+def web_socket_url(url: str) -> str:
+    """Return the websocket address of the same service.
+
+    >>> web_socket_url("https://example.org/upstream")
+    'wss://example.org/upstream'
+    """
+    return "ws" + url.removeprefix("http")
+
+
+def without_password(url: object) -> object:
+    """Return an address with its password masked, for messages.
+
+    >>> without_password("http://me:secret@example.org")
+    'http://me:***@example.org'
+    """
+    if not isinstance(url, str):
+        return url
+    return re.sub(r"//([^/@:]*):.*@", r"//\1:***@", url)
+
+
+def _is_address(url: str) -> bool:
+    if not url.isprintable() or " " in url:  # urlsplit silently removes some of these
+        return False
+    httpx2.URL(url).raw_host.decode("ascii").encode("idna")  # as the name resolver does it
+    parts = urlsplit(url)
+    is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    return is_address and parts.port != 0 and not (parts.query or parts.fragment)

@@ -7,7 +7,7 @@ A `Call` makes several requests, one after the other. The clients only send byte
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from random import Random
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -65,37 +65,23 @@ class Request(Generic[T_co]):
         return headers
 
 
+@dataclass(slots=True)
 class Exchange(Generic[T]):
     """The state of one request, from the first attempt to its result; `url` is for messages."""
 
-    __slots__ = (
-        "_began_at",
-        "_may_have_arrived",
-        "_now",
-        "_policy",
-        "_random",
-        "_request",
-        "_retries",
-        "_url",
-    )
+    request: Request[T]
+    _: KW_ONLY
+    url: str
+    policy: RetryPolicy
+    random: Random
+    now: Callable[[], float]
+    _began_at: float = field(init=False)
+    _retries: int = field(init=False, default=0)
+    _may_have_arrived: bool = field(init=False, default=False)
 
-    def __init__(
-        self,
-        request: Request[T],
-        *,
-        url: str,
-        policy: RetryPolicy,
-        random: Random,
-        now: Callable[[], float],
-    ) -> None:
-        self._request = request
-        self._url = url
-        self._policy = policy
-        self._random = random
-        self._now = now
-        self._began_at = now() if request.began_at is None else request.began_at
-        self._retries = 0
-        self._may_have_arrived = False
+    def __post_init__(self) -> None:
+        began_at = self.request.began_at
+        self._began_at = self.now() if began_at is None else began_at
 
     def after_error(self, error: Exception) -> float:
         """Return the seconds to wait before the retry after an error of the HTTP library."""
@@ -108,16 +94,16 @@ class Exchange(Generic[T]):
         self._may_have_arrived |= may_have_arrived
         if not self._may_retry():
             raise ServiceUnreachableError(
-                self._url, reason, self._retries + 1, may_have_arrived=self._may_have_arrived
+                self.url, reason, self._retries + 1, may_have_arrived=self._may_have_arrived
             )
         self._retries += 1
-        return self._policy.delay(self._retries, self._random)
+        return self.policy.delay(self._retries, self.random)
 
     def after_answer(self, answer: Answer) -> float | None:
         """Return the seconds to wait before the retry; None if the answer is final."""
         if answer.status not in WORTH_A_RETRY or not self._may_retry():
             return None
-        delay = self._policy.delay_asked_for(answer.retry_after, self._retries + 1, self._random)
+        delay = self.policy.delay_asked_for(answer.retry_after, self._retries + 1, self.random)
         if delay is not None:
             self._retries += 1
             self._may_have_arrived = True
@@ -125,7 +111,7 @@ class Exchange(Generic[T]):
 
     def result(self, answer: Answer) -> T:
         """Return the value of a final answer, or raise the exception for its refusal."""
-        request = self._request
+        request = self.request
         if 200 <= answer.status < 300:
             return self._read(answer)
         refused = refusal(answer)
@@ -135,13 +121,13 @@ class Exchange(Generic[T]):
         return meant
 
     def _may_retry(self) -> bool:
-        return self._policy.is_worth_it(self._retries + 1, self._now() - self._began_at)
+        return self.policy.is_worth_it(self._retries + 1, self.now() - self._began_at)
 
     def _read(self, answer: Answer) -> T:
         try:
-            return self._request.read(answer.body)
+            return self.request.read(answer.body)
         except msgspec.DecodeError as error:
-            raise AnswerNotUnderstoodError(self._url, answer.status, str(error)) from error
+            raise AnswerNotUnderstoodError(self.url, answer.status, str(error)) from error
 
 
 Call: TypeAlias = Generator[Request[R], R, T]

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, replace
-from random import Random
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from upstream.clock import Clock
 from upstream.errors import ParameterError, UpStreamError
 
 from . import requests
 from .answers import Counts, Key
 from .bodies import BODY_BYTES, check_batch_size, next_body
+from .connection import Connection
 from .encoding import JSON, encode_row
 from .errors import OutcomeUnknownError, ServiceError, ServiceUnreachableError
 from .exchange import Call, Request
-from .retries import RetryPolicy, is_wait
+from .retries import is_wait
 from .rows import Moment, seconds_of
 
 BATCH_SECONDS: Final = 0.1
@@ -51,49 +50,32 @@ class Batch:
         return replace(self.request, began_at=self.arrived_at)
 
 
+@dataclass(slots=True)
 class Gathering:
     """The updates that wait to be sent, the batch that is being sent, and the counts so far."""
 
-    __slots__ = (
-        "_added",
-        "_began_at",
-        "_bytes",
-        "_clock",
-        "_confirmed",
-        "_failure",
-        "_passed",
-        "_policy",
-        "_random",
-        "_rows",
-        "_size",
-        "_stream",
-        "_unsent",
-        "counts",
-    )
+    connection: Connection
+    stream: str
+    size: int
+    counts: Counts = field(init=False, default_factory=Counts)
+    """What happened to the updates sent so far."""
+    _rows: deque[bytes] = field(init=False, default_factory=deque)
+    _bytes: int = field(init=False, default=0)
+    _began_at: float = field(init=False, default=0.0)
+    _unsent: Batch | None = field(init=False, default=None)
+    _failure: UpStreamError | None = field(init=False, default=None)
+    _added: int = field(init=False, default=0)
+    _passed: int = field(init=False, default=0)
+    _confirmed: int = field(init=False, default=0)
 
-    def __init__(
-        self, stream: str, *, size: int, clock: Clock, policy: RetryPolicy, random: Random
-    ) -> None:
-        check_batch_size(size)
-        self._stream = stream
-        self._size = size
-        self._clock = clock
-        self._policy = policy
-        self._random = random
-        self._rows: deque[bytes] = deque()
-        self._bytes = 0
-        self._began_at = 0.0
-        self._unsent: Batch | None = None
-        self._failure: UpStreamError | None = None
-        self._added = self._passed = self._confirmed = 0
-        self.counts = Counts()
-        """What happened to the updates sent so far."""
+    def __post_init__(self) -> None:
+        check_batch_size(self.size)
 
     def add(self, key: Key, value: object, time: Moment | None) -> int:
         """Add an update; return how many wait. ValueNotEncodableError if it cannot be sent."""
         row = encode_row(key, seconds_of(time), value)
         if not self._rows:
-            self._began_at = self._clock.now()
+            self._began_at = self.connection.clock.now()
         self._rows.append(row)
         self._bytes += len(row)
         self._added += 1
@@ -102,7 +84,7 @@ class Gathering:
     @property
     def is_full(self) -> bool:
         """Whether there are enough updates for a batch."""
-        return len(self._rows) >= self._size or self._bytes >= BODY_BYTES
+        return len(self._rows) >= self.size or self._bytes >= BODY_BYTES
 
     @property
     def unconfirmed(self) -> int:
@@ -111,7 +93,7 @@ class Gathering:
 
     def due_in(self, seconds: float) -> float | None:
         """Return in how many seconds to send, if updates may wait for `seconds`; None if empty."""
-        now = self._clock.now()
+        now = self.connection.clock.now()
         if self._unsent is not None:
             return max(0.0, self._unsent.retry_at - now)
         return max(0.0, self._began_at + seconds - now) if self._rows else None
@@ -121,17 +103,17 @@ class Gathering:
 
         Raises OutcomeUnknownError for a failed batch that might be applied twice, and drops it.
         """
-        now = self._clock.now()
+        now = self.connection.clock.now()
         batch = self._unsent
         if batch is None:
             if not self._rows:
                 return None
-            updates, body = next_body(self._rows, self._size)
+            updates, body = next_body(self._rows, self.size)
             self._bytes = sum(map(len, self._rows)) if self._rows else 0
-            self._unsent = batch = Batch(updates, requests.put_body(self._stream, body, JSON))
+            self._unsent = batch = Batch(updates, requests.put_body(self.stream, body, JSON))
         elif batch.arrived_at is not None:
             age = now - batch.arrived_at
-            if age > self._policy.longest_total:
+            if age > self.connection.retries.longest_total:
                 self._end_batch()
                 raise OutcomeUnknownError(batch.updates, age)
         return batch.attempt(now)
@@ -162,7 +144,9 @@ class Gathering:
             return
         if isinstance(error, ServiceUnreachableError) and not error.may_have_arrived:
             batch.arrived_at = batch.arrived_before
-        batch.retry_at = self._clock.now() + self._policy.delay(batch.attempts, self._random)
+        connection = self.connection
+        delay = connection.retries.delay(batch.attempts, connection.random)
+        batch.retry_at = connection.clock.now() + delay
 
     def note(self, failure: UpStreamError) -> None:
         """Keep a failure in the background for the next call; one that cannot pass is kept."""

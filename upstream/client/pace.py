@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 MOST: Final = 100
@@ -31,6 +32,7 @@ FORGETTING: Final = 1.5
 """By how much the estimated time of a request may grow with each batch."""
 
 
+@dataclass(slots=True)
 class Pace:
     """Choose the size of a consumer's next batch; a given `limit` is always used as it is.
 
@@ -44,39 +46,29 @@ class Pace:
     (1, 1)
     """
 
-    __slots__ = (
-        "_asked_at",
-        "_cost",
-        "_deliver_seconds",
-        "_last",
-        "_limit",
-        "_now",
-        "_received_at",
-        "_request_seconds",
-        "_requested",
-        "_used_at",
-    )
-
-    def __init__(self, limit: int | None, now: Callable[[], float]) -> None:
-        self._limit = limit
-        self._now = now
-        self._cost: float | None = None
-        self._request_seconds = self._deliver_seconds = math.inf
-        self._asked_at = self._received_at = self._used_at = 0.0
-        self._requested = self._last = 0
+    limit: int | None
+    now: Callable[[], float]
+    _cost: float | None = field(init=False, default=None)
+    _request_seconds: float = field(init=False, default=math.inf)
+    _deliver_seconds: float = field(init=False, default=math.inf)
+    _asked_at: float = field(init=False, default=0.0)
+    _received_at: float = field(init=False, default=0.0)
+    _used_at: float = field(init=False, default=0.0)
+    _requested: int = field(init=False, default=0)
+    _last: int = field(init=False, default=0)
 
     def next_limit(self) -> int:
         """Return how many updates to request now."""
-        self._asked_at = self._now()
+        self._asked_at = self.now()
         if self._last:
             seconds = self._asked_at - self._used_at
             self._deliver_seconds = min(FORGETTING * self._deliver_seconds, seconds)
-        self._requested = self._chosen() if self._limit is None else self._limit
+        self._requested = self._chosen() if self.limit is None else self.limit
         return self._requested
 
     def received(self, count: int) -> None:
         """Note that the request was answered with `count` updates."""
-        self._received_at = self._now()
+        self._received_at = self.now()
         # If fewer came, the service may have waited for them, so the time says nothing. The
         # shortest of the last times has the least waiting in it.
         if count >= self._requested:
@@ -86,7 +78,7 @@ class Pace:
 
     def used(self) -> None:
         """Note that the consumer has processed all updates of the batch."""
-        self._used_at = self._now()
+        self._used_at = self.now()
         if self._last:
             cost = (self._used_at - self._received_at) / self._last
             known = cost if self._cost is None else self._cost

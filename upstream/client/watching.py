@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from random import Random
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Literal, TypeAlias, TypedDict
 from urllib.parse import urlencode
 
@@ -24,8 +23,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from upstream.errors import ParameterError
 from upstream.push_limits import MOST_WINDOW
 
-from .addresses import web_socket_url, without_password
 from .answers import Answer, ReceivedUpdate, WatchMessage
+from .connection import Connection, web_socket_url, without_password
 from .encoding import path_of_name
 from .errors import (
     AnswerNotUnderstoodError,
@@ -34,7 +33,7 @@ from .errors import (
     ServiceUnreachableError,
     refusal,
 )
-from .retries import WORTH_A_RETRY, RetryPolicy, retry_after_seconds
+from .retries import WORTH_A_RETRY, retry_after_seconds
 
 CREDIT: Final = '{"credit":1}'
 """Sent for each message that was consumed."""
@@ -107,6 +106,7 @@ class WatchOptions:
         return urlencode(pairs)
 
 
+@dataclass(slots=True)
 class Watching:
     """The last message, the updates not consumed yet, and the failures since the last success.
 
@@ -116,70 +116,36 @@ class Watching:
     the service may have been restarted.
     """
 
-    __slots__ = (
-        "_connected_at",
-        "_failures",
-        "_has_connected",
-        "_headers",
-        "_last_id",
-        "_now",
-        "_on_lost",
-        "_options",
-        "_owes_credit",
-        "_pending",
-        "_policy",
-        "_queue",
-        "_random",
-        "_reconnects",
-        "_timeout",
-        "_url",
-        "superseded",
-    )
+    connection: Connection
+    queue: str
+    options: WatchOptions
+    _: KW_ONLY
+    reconnects: int | None = None
+    on_lost: OnLost | None = None
+    superseded: int = field(init=False, default=0)
+    """How many updates newer ones replaced before they were sent, in all."""
+    _path: str = field(init=False)
+    _last_id: str = field(init=False, default="")
+    _failures: int = field(init=False, default=0)
+    _has_connected: bool = field(init=False, default=False)
+    _connected_at: float | None = field(init=False, default=None)
+    _owes_credit: bool = field(init=False, default=False)
+    _pending: deque[ReceivedUpdate] = field(init=False, default_factory=deque)
 
-    def __init__(
-        self,
-        url: str,
-        queue: str,
-        options: WatchOptions,
-        *,
-        headers: Mapping[str, str],
-        timeout: float,
-        policy: RetryPolicy,
-        reconnects: int | None,
-        on_lost: OnLost | None,
-        random: Random,
-        now: Callable[[], float],
-    ) -> None:
-        self._url = url
-        self._queue = path_of_name(queue)
-        self._options = options
-        self._headers = headers
-        self._timeout = timeout
-        self._policy = policy
-        self._reconnects = reconnects
-        self._on_lost = on_lost
-        self._random = random
-        self._now = now
-        self._last_id = ""
-        self._failures = 0
-        self._has_connected = False
-        self._connected_at: float | None = None
-        self._owes_credit = False
-        self._pending: deque[ReceivedUpdate] = deque()
-        self.superseded = 0
-        """How many updates newer ones replaced before they were sent, in all."""
+    def __post_init__(self) -> None:
+        self._path = f"/v1/queues/{path_of_name(self.queue)}/socket"
 
     def address(self) -> str:
         """Return the address of the next connection."""
-        query = self._options.query(self._last_id, snapshot=self._wants_snapshot())
-        return f"{web_socket_url(self._url)}/v1/queues/{self._queue}/socket?{query}"
+        query = self.options.query(self._last_id, snapshot=self._wants_snapshot())
+        return f"{web_socket_url(self.connection.url)}{self._path}?{query}"
 
     def connect_options(self) -> ConnectOptions:
         """Return how to open the next connection."""
         return ConnectOptions(
-            additional_headers=self._headers,
+            additional_headers=self.connection.headers,
             compression=None,  # it would cost the service more memory than everything else
-            open_timeout=self._timeout,
+            open_timeout=self.connection.timeout,
             close_timeout=CLOSE_SECONDS,
             max_size=None,
             max_queue=MOST_WINDOW + 1,
@@ -188,7 +154,7 @@ class Watching:
     def connected(self) -> None:
         """Note that a connection is open."""
         self._has_connected = True
-        self._connected_at = self._now()
+        self._connected_at = self.connection.clock.now()
         self._owes_credit = False
 
     def received(self, data: str | bytes) -> WatchMessage:
@@ -196,7 +162,7 @@ class Watching:
         try:
             message = _read_message(data)
         except msgspec.DecodeError as error:
-            raise AnswerNotUnderstoodError(self._url, 101, str(error)) from error
+            raise AnswerNotUnderstoodError(self.connection.url, 101, str(error)) from error
         self._last_id = message.id or self._last_id
         self._failures = 0
         self._owes_credit = True
@@ -229,16 +195,18 @@ class Watching:
         asked_for = self._delay_asked_for(error)
         self._forget_old_failures()
         self._failures += 1
-        most = self._reconnects if self._has_connected else self._policy.retries
-        delay = self._policy.delay_asked_for(asked_for, self._failures, self._random)
+        most = self.reconnects if self._has_connected else self.connection.retries.retries
+        delay = self.connection.retries.delay_asked_for(
+            asked_for, self._failures, self.connection.random
+        )
         if delay is None or (most is not None and self._failures > most):
             meaning = self.meaning(error)
             if isinstance(meaning, NotFoundError):
                 raise meaning from error
-            url = str(without_password(self._url))
+            url = str(without_password(self.connection.url))
             raise ServiceUnreachableError(url, _reason(error), self._failures) from error
-        if self._on_lost is not None:
-            self._on_lost(self.meaning(error), delay)
+        if self.on_lost is not None:
+            self.on_lost(self.meaning(error), delay)
         return delay
 
     def meaning(self, error: Exception) -> Exception:
@@ -246,18 +214,23 @@ class Watching:
         if not isinstance(error, InvalidStatus):
             return error
         response = error.response
-        after = retry_after_seconds(response.headers.get("Retry-After"), self._now())
+        after = retry_after_seconds(
+            response.headers.get("Retry-After"), self.connection.clock.now()
+        )
         return refusal(Answer(response.status_code, bytes(response.body or b""), after))
 
     def _wants_snapshot(self) -> bool:
         """Tell whether to begin with a snapshot, because it is wanted or nothing can be resumed."""
         cannot_resume = self._has_connected and not self._last_id
-        return self._options.snapshot or cannot_resume
+        return self.options.snapshot or cannot_resume
 
     def _forget_old_failures(self) -> None:
         """Start the count again after a connection that lasted, even without a message."""
         connected_at, self._connected_at = self._connected_at, None
-        if connected_at is not None and self._now() - connected_at >= self._policy.longest_delay:
+        if (
+            connected_at is not None
+            and self.connection.clock.now() - connected_at >= self.connection.retries.longest_delay
+        ):
             self._failures = 0
 
     def _delay_asked_for(self, error: Exception) -> float | None:

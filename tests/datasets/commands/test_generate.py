@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 from datasets.generators.key_shares import TwoClassShares, ZipfShares
 from simulator.workloads.trace_file import read_trace
+from tests.server_process import running
 from upstream.client import Client
 
-from ...client.running_service import running_service
 from ..generators.chi_square import chi_square_p
 from .command_line import FAILED, assert_refused, bytes_of, data_files, generate, invoke, table_of
 
@@ -47,7 +47,7 @@ def test_the_service_takes_the_tables_as_bodies(spark: SparkSession, tmp_path: P
     fields = "price:double,size:int,total:bigint,venue:string,is_open:boolean"
     words = ("--keys", 300, "--key-prefix", "sym", "--value", fields, "--updates", UPDATES)
     table = table_of(generate(tmp_path / "uniform", "uniform", *words))
-    with running_service() as service, Client(service.url) as client:
+    with running() as service, Client(service.url) as client:
         client.create_queue("prices")
         counts = client.put_table("prices", table)
         assert counts.waiting + counts.superseded == UPDATES

@@ -1,7 +1,7 @@
 """A query that conflates files, here or in a process of its own, for a test to kill.
 
-Run as `python -m tests.spark.conflation.resumed_query IN OUT CHECKPOINT` it prints its counters
-after each trigger, and goes on for ever.
+Run as `python -m tests.spark.conflation.resumed_query IN OUT CHECKPOINT`, it prints its counters
+after each trigger, and does not end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BUDGET = 60
 
 
 def start(session: SparkSession, folder: str, out: str, checkpoint: str) -> StreamingQuery:
-    """Start the query, or go on with it."""
+    """Start the query, or continue it."""
     files = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(folder)
     conflated = conflate(files, "key", "time", "in-place", BUDGET, partitions=2)
     writer = conflated.writeStream.format("parquet").option("path", out)
@@ -46,7 +46,7 @@ def main(folder: str, out: str, checkpoint: str) -> None:
                     sys.stdout.write(json.dumps({"batch": told, **asdict(metrics)}) + "\n")
                     sys.stdout.flush()
             time.sleep(0.05)
-        query.awaitTermination()  # which raises the error that ended it
+        query.awaitTermination()  # it raises the error that ended the query
 
 
 if __name__ == "__main__":

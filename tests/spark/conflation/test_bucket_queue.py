@@ -17,9 +17,9 @@ from upstream.spark.conflation.bucket_queue import (
     MOST_OUT_OF_DATE,
     POLICIES,
     BucketQueue,
+    ConflatedRow,
     Served,
 )
-from upstream.spark.conflation.conflated_row import ConflatedRow
 from upstream.spark.conflation.key_pages import KEYS_PER_PAGE
 from upstream.spark.conflation.metrics import ConflationMetrics
 from upstream.spark.conflation.waiting_lines import SEGMENT
@@ -141,7 +141,7 @@ triggers = st.lists(
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(triggers=triggers)
-def test_a_bucket_does_what_an_update_queue_does(policy: str, triggers: list[Trigger]) -> None:
+def test_a_bucket_behaves_like_an_update_queue(policy: str, triggers: list[Trigger]) -> None:
     compare(policy, triggers)
 
 
@@ -159,14 +159,14 @@ def skewed_triggers(*, keys: int, updates: int, budget: int, count: int) -> list
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_it_does_so_over_many_pages_and_segments(policy: str) -> None:
+def test_a_bucket_of_many_pages_and_segments_behaves_like_an_update_queue(policy: str) -> None:
     keys = 12 * SEGMENT // 4
     assert keys > 20 * KEYS_PER_PAGE
     found = skewed_triggers(keys=keys, updates=900, budget=70, count=40)
     compare(policy, [*found, Trigger([], None)])
 
 
-def test_what_is_out_of_date_in_a_line_is_swept_out() -> None:
+def test_outdated_entries_of_a_line_are_removed() -> None:
     bucket = Bucket("fifo")
     cold = [ConflatedRow.of(str(key), key, time=0.0, position=key) for key in range(600)]
     bucket.trigger(cold, 1, TICK)
@@ -186,9 +186,7 @@ def test_what_is_out_of_date_in_a_line_is_swept_out() -> None:
 
 @pytest.mark.parametrize("keys", [1_000, 20_000])
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_trigger_costs_by_what_changed_and_not_by_the_keys_that_there_are(
-    policy: str, keys: int
-) -> None:
+def test_the_cost_of_a_trigger_depends_on_the_changed_keys_only(policy: str, keys: int) -> None:
     changed, budget, triggers = 10, 10, 10
     bucket = Bucket(policy)
     bucket.trigger([single(key, 0.0) for key in range(keys)], budget, TICK)
@@ -214,9 +212,15 @@ def test_of_equal_times_the_later_arrival_is_the_newest() -> None:
     assert counts.superseded == 1
 
 
-def test_rows_that_were_rejected_are_counted_and_nothing_else() -> None:
+def test_rejected_rows_are_only_counted() -> None:
     bucket = Bucket("index")
     row = ConflatedRow(0, None, (), (), (), rejected=7)
     served, counts = bucket.trigger([row], None, TICK)
     assert served == []
     assert (counts.arrived, counts.rejected, counts.keys) == (7, 7, 0)
+
+
+def test_a_row_of_a_single_update_has_one_time_and_one_position() -> None:
+    row = ConflatedRow.of("IBM", 24.0, "N", time=3.0, position=7)
+    assert (row.key, row.payload, row.times, row.positions) == ("IBM", (24.0, "N"), (3.0,), (7,))
+    assert (row.late, row.rejected, row.is_deletion) == (0, 0, False)

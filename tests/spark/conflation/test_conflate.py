@@ -113,7 +113,7 @@ def run_until(
 
 
 @pytest.mark.slow
-def test_a_query_lets_through_what_a_queue_of_the_library_would(
+def test_a_query_serves_the_same_updates_as_a_queue_of_the_library(
     session: SparkSession, tmp_path: Path
 ) -> None:
     files = [made_up_rows(number, rows=400, keys=60) for number in range(4)]
@@ -161,7 +161,7 @@ def milliseconds_of(row: Any) -> int:
 
 
 @pytest.mark.slow
-def test_rows_of_any_types_come_out_as_they_went_in(session: SparkSession, tmp_path: Path) -> None:
+def test_rows_of_any_types_are_served_unchanged(session: SparkSession, tmp_path: Path) -> None:
     expressions = [
         "CAST(id % 2 AS INT) AS half",
         "concat('key', id) AS name",
@@ -223,7 +223,7 @@ def test_times_keep_their_order_in_any_time_zone(
 
 
 def sql_expression(text: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
     return F.expr(text)
 
@@ -236,7 +236,7 @@ def test_each_bucket_has_a_partition_of_its_own(spark: SparkSession) -> None:
 
 
 @pytest.mark.slow
-def test_a_query_that_is_killed_goes_on_where_it_was_and_loses_nothing(
+def test_a_killed_query_continues_without_losing_updates(
     session: SparkSession, tmp_path: Path
 ) -> None:
     files = [made_up_rows(number, rows=300, keys=150) for number in range(4)]
@@ -286,7 +286,7 @@ def newest_of(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
         ({"deleted": "time"}, "deleted='time' must be one of the types boolean"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anything_runs(
+def test_invalid_parameters_are_refused_before_the_query_starts(
     session: SparkSession, changed: dict[str, Any], said: str
 ) -> None:
     rates = session.readStream.format("rate").load()

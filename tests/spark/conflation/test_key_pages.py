@@ -55,3 +55,20 @@ def test_a_page_that_was_emptied_is_still_there() -> None:
     pages.save(0, {}, more_keys=-1)
     add(pages, range(1, 2))
     assert list(pages.load(0)) == [1]
+
+
+# The store of blocks, `block_store`
+
+
+def test_a_block_replaces_the_previous_one_until_it_is_removed() -> None:
+    store = DictBlockStore()
+    store.put(1, 2, b"old")
+    store.put(1, 2, b"new")
+    assert store.get(1, 2) == b"new"
+    store.remove(1, 2)
+    assert store.get(1, 2) is None
+
+
+def test_a_missing_block_cannot_be_removed() -> None:
+    with pytest.raises(KeyError):
+        DictBlockStore().remove(0, 0)

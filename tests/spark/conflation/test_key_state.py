@@ -10,7 +10,7 @@ from upstream.spark.conflation.key_state import KeyState, hash_of, restored
 from upstream.statistics import EstimatedRates
 
 
-def test_what_is_stored_is_restored() -> None:
+def test_a_stored_state_is_restored() -> None:
     state = KeyState(7, 1.5, ("IBM", 24.0), is_deletion=True, version=3, waiting_since=12)
     assert restored(state.stored()) == state
     assert hash_of(state.stored()) == 7

@@ -28,18 +28,18 @@ class Progress:
     observedMetrics: dict[str, object] = field(default_factory=dict)  # noqa: N815 - as Spark's
 
 
-def test_they_are_read_by_the_name_that_conflate_was_given() -> None:
+def test_metrics_are_read_by_the_name_that_conflate_was_given() -> None:
     progress = Progress({"prices": SimpleNamespace(**asdict(COUNTED))})
     assert ConflationMetrics.of(progress, "prices") == COUNTED
     assert ConflationMetrics.of(progress) is None
 
 
-def test_there_are_none_before_anything_has_arrived() -> None:
+def test_there_are_no_metrics_before_the_first_rows() -> None:
     nothing = SimpleNamespace(**dict.fromkeys(asdict(COUNTED)))
     assert ConflationMetrics.of(Progress({"upstream": nothing})) is None
 
 
-def test_the_law_is_that_every_update_is_accounted_for() -> None:
+def test_metrics_are_balanced_if_every_update_is_accounted_for() -> None:
     assert COUNTED.is_balanced
     assert not replace(COUNTED, superseded=3).is_balanced
 

@@ -83,7 +83,7 @@ some_rows = st.lists(
 
 @pytest.mark.parametrize("keys", [("a",), ("a", "b"), ("b",), ()])
 @given(rows=some_rows)
-def test_it_does_what_reading_row_by_row_does(keys: tuple[str, ...], rows: list[Row]) -> None:
+def test_the_result_is_that_of_reading_row_by_row(keys: tuple[str, ...], rows: list[Row]) -> None:
     expected, rejected = read_row_by_row(rows, keys)
     found = conflated(rows, keys)
     assert sum(row[REJECTED] for row in found) == rejected
@@ -103,31 +103,28 @@ def test_it_does_what_reading_row_by_row_does(keys: tuple[str, ...], rows: list[
     assert {row[PARTITION] for row in found} <= {3}
 
 
-def test_a_long_partition_is_conflated_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+ONE_KEY: list[Row] = [("IBM", 0, float(number), number) for number in range(50)]
+
+
+@pytest.mark.parametrize("sizes", [10, 50], ids=["several batches", "one batch"])
+def test_a_long_partition_is_conflated_one_part_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, sizes: int
+) -> None:
     monkeypatch.setattr(partition_conflation, "ROWS_AT_ONCE", 20)
-    rows: list[Row] = [("IBM", 0, float(number), number) for number in range(50)]
-    found = conflated(rows, ("a",), sizes=10)
+    found = conflated(ONE_KEY, ("a",), sizes)
     assert [row["value"] for row in found] == [19, 39, 49]
     positions = [np.frombuffer(row[POSITIONS], dtype=np.int64).tolist() for row in found]
-    assert [each for found_ones in positions for each in found_ones] == list(range(50))
+    assert [each for part in positions for each in part] == list(range(50))
 
 
-def test_wide_rows_are_conflated_fewer_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_wide_rows_are_conflated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partition_conflation, "BYTES_AT_ONCE", 200)
-    rows: list[Row] = [("IBM", 0, float(number), number) for number in range(50)]
-    found = conflated(rows, ("a",), sizes=10)
+    found = conflated(ONE_KEY, ("a",), sizes=10)
     assert len(found) > 1
     assert found[-1]["value"] == 49
 
 
-def test_a_batch_of_the_whole_partition_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition_conflation, "ROWS_AT_ONCE", 20)
-    rows: list[Row] = [("IBM", 0, float(number), number) for number in range(50)]
-    found = conflated(rows, ("a",), sizes=50)
-    assert [row["value"] for row in found] == [19, 39, 49]
-
-
-def test_many_columns_of_many_values_make_keys_that_are_told_apart(
+def test_keys_of_many_columns_and_values_stay_distinct(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(partition_conflation, "MOST_CODES", 2)
@@ -135,5 +132,5 @@ def test_many_columns_of_many_values_make_keys_that_are_told_apart(
     assert len(conflated(rows, ("a", "b"))) == 12
 
 
-def test_nothing_comes_of_no_rows() -> None:
+def test_no_rows_give_no_output() -> None:
     assert conflated([], ("a",)) == []

@@ -30,7 +30,7 @@ from upstream.spark.conflation.processor import (
 BUCKETS = {3: 2, 5: 1}
 
 
-def settings(**changed: Any) -> BucketSettings:
+def in_memory(**changed: Any) -> TwsTester:
     given: dict[str, Any] = {
         "policy": "in-place",
         "columns": ("key string", "value bigint"),
@@ -40,11 +40,18 @@ def settings(**changed: Any) -> BucketSettings:
         "shares": BUCKETS,
         **changed,
     }
-    return BucketSettings(**given)
+    return TwsTester(BucketProcessor(BucketSettings(**given)), timeMode="ProcessingTime")
 
 
-def in_memory(**changed: Any) -> TwsTester:
-    return TwsTester(BucketProcessor(settings(**changed)), timeMode="ProcessingTime")
+def continued(**changed: Any) -> TwsTester:
+    """Return a processor with other settings and the checkpoint of one that ran before."""
+    before, after = in_memory(), in_memory(**changed)
+    before.test(3, [row("a", 1)])
+    state = before.peekValueState("summary", 3)
+    assert state is not None
+    after.updateValueState("summary", 3, state)
+    after.updateMapState("blocks", 3, before.peekMapState("blocks", 3))
+    return after
 
 
 def row(key: str, value: int, *, position: int = 0, bucket: int = 3) -> Row:
@@ -62,7 +69,7 @@ def counted(rows: list[Row]) -> ConflationMetrics:
     return ConflationMetrics(*counts)
 
 
-def test_a_turn_lets_the_share_of_its_bucket_through_and_counts_in_its_last_row() -> None:
+def test_a_turn_serves_the_share_of_its_bucket_and_counts_in_its_last_row() -> None:
     processor = in_memory()
     processor.setProcessingTime(1_000)
     rows = [row(name, place, position=place) for place, name in enumerate(("x", "yy", "zzz"))]
@@ -72,7 +79,7 @@ def test_a_turn_lets_the_share_of_its_bucket_through_and_counts_in_its_last_row(
     assert counted(found).waiting == 1
 
 
-def test_a_bucket_that_gets_nothing_has_its_turn_all_the_same() -> None:
+def test_a_bucket_without_new_rows_is_served_too() -> None:
     processor = in_memory()
     processor.setProcessingTime(1_000)
     processor.test(3, [row(name, place, position=place) for place, name in enumerate("abc")])
@@ -83,7 +90,7 @@ def test_a_bucket_that_gets_nothing_has_its_turn_all_the_same() -> None:
     assert (since, now, staleness, superseded, mean) == (1_000, 4_000, 3.0, 0, 1.5)
 
 
-def test_a_bucket_has_one_turn_in_a_trigger() -> None:
+def test_a_bucket_runs_once_in_a_trigger() -> None:
     processor = in_memory()
     processor.setProcessingTime(1_000)
     processor.test(3, [row("a", 1)])
@@ -93,7 +100,7 @@ def test_a_bucket_has_one_turn_in_a_trigger() -> None:
     assert processor._handleExpiredTimers() == []
 
 
-def test_a_clock_that_is_set_back_moves_nothing() -> None:
+def test_time_does_not_go_back_with_the_clock_of_the_machine() -> None:
     processor = in_memory()
     processor.setProcessingTime(10_000)
     processor.test(3, [row(name, place, position=place) for place, name in enumerate("abc")])
@@ -112,29 +119,20 @@ def test_a_clock_that_is_set_back_moves_nothing() -> None:
         ({"time": None}, "time value, and this one has None"),
     ],
 )
-def test_a_checkpoint_of_a_query_that_was_made_otherwise_is_refused(
+def test_a_checkpoint_of_a_query_with_another_definition_is_refused(
     changed: dict[str, Any], what: str
 ) -> None:
-    before, after = in_memory(), in_memory(**changed)
-    before.test(3, [row("a", 1)])
-    state = before.peekValueState("summary", 3)
-    assert state is not None
-    after.updateValueState("summary", 3, state)
+    after = continued(**changed)
     with pytest.raises(CheckpointMismatchError, match=what):
         after.test(3, [row("a", 2)])
 
 
-def test_another_budget_is_not_refused() -> None:
-    before, after = in_memory(), in_memory(shares={3: 7, 5: 7})
-    before.test(3, [row("a", 1)])
-    state = before.peekValueState("summary", 3)
-    assert state is not None
-    after.updateValueState("summary", 3, state)
-    after.updateMapState("blocks", 3, before.peekMapState("blocks", 3))
+def test_the_budget_may_change_between_runs() -> None:
+    after = continued(shares={3: 7, 5: 7})
     assert counted(after.test(3, [row("a", 2)])).arrived == 2
 
 
-def test_the_schemas_name_what_the_rows_have() -> None:
+def test_the_schemas_have_the_columns_of_the_rows() -> None:
     kept = StructType([StructField("key", StringType()), StructField("value", LongType())])
     assert counted_schema(kept).names == ["key", "value", *COUNTED]
     turn = turn_schema(kept)

@@ -54,7 +54,7 @@ def test_only_the_ends_of_a_line_are_read_and_written() -> None:
     assert store.calls <= 3
 
 
-def test_of_keys_that_wait_equally_long_the_one_that_updates_least_goes_first() -> None:
+def test_the_least_updated_key_of_equal_waits_is_first() -> None:
     lines = WaitingLines(DictBlockStore())
     for key, rate in (("busy", 8.0), ("quiet", 0.1), ("usual", 1.0)):
         name, interval = class_of(rate)
@@ -62,7 +62,7 @@ def test_of_keys_that_wait_equally_long_the_one_that_updates_least_goes_first() 
     assert [lines.take(10_000).key for _ in range(3)] == ["quiet", "usual", "busy"]
 
 
-def test_a_key_that_waits_long_enough_goes_before_a_quieter_one() -> None:
+def test_a_key_that_waited_long_enough_is_served_before_a_quieter_one() -> None:
     lines = WaitingLines(DictBlockStore())
     lines.append(3, entry(0, key="busy", since=0, interval=0.2))
     lines.append(0, entry(1, key="quiet", since=9_900, interval=1.0))

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.server_process import running
-from upstream.client import Client
+from tests.client.service_fixtures import client, name, service_url
 from upstream.spark import register
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
-@pytest.fixture(scope="session")
-def url() -> Iterator[str]:
-    """Return where a service listens, which many tests share."""
-    with running() as server:
-        yield server.url
+__all__ = ["client", "name", "service_url"]
 
 
 @pytest.fixture(scope="session")
-def client(url: str) -> Iterator[Client]:
-    """Return a client of the shared service."""
-    with Client(url) as connected:
-        yield connected
-
-
-@pytest.fixture
-def name() -> str:
-    """Return a name that no other test uses."""
-    return f"test-{uuid.uuid4().hex[:12]}"
+def url(service_url: str) -> str:
+    """Return the address of the shared service."""
+    return service_url
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """A query in a process of its own, so that a test can kill it: `python -m … URL QUEUE FOLDER`.
 
-It writes each batch as a file of its number, slowly, and lives until all that waits is taken, or it
-is killed. It registers the format as users do.
+It writes each batch slowly to a file with the number of the batch. It ends when no update waits, or
+when it is killed. It registers the format as users do.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 
 
 def run(spark: SparkSession, url: str, queue: str, folder: Path, *, seconds: float = 0.0) -> None:
-    """Take what waits, in batches of ten, each of which takes so many seconds."""
+    """Take the waiting updates in batches of ten, each of which takes this many seconds."""
 
     def write(frame: DataFrame, batch: int) -> None:
         rows = [row.asDict() for row in frame.collect()]
-        time.sleep(seconds / 2)  # when a kill finds rows read, and not written
+        time.sleep(seconds / 2)  # a kill now finds rows that are read and not written
         part = folder / f"{batch}.part"
         part.write_text(json.dumps(rows), encoding="utf-8")
         part.rename(folder / f"{batch}.json")
-        time.sleep(seconds / 2)  # and here written, with the batch not done
+        time.sleep(
+            seconds / 2
+        )  # a kill now finds rows that are written in a batch that is not done
 
     reader = spark.readStream.format("upstream").schema("key string, price double")
     frame = reader.options(url=url, queue=queue, max_updates="10").load()
@@ -37,7 +39,7 @@ def run(spark: SparkSession, url: str, queue: str, folder: Path, *, seconds: flo
 
 def main(url: str, queue: str, folder: Path) -> None:
     with spark_session(cores=1) as spark:
-        import upstream.spark.registered  # noqa: F401 - which registers the format
+        import upstream.spark.registered  # noqa: F401 - it registers the format
 
         run(spark, url, queue, folder, seconds=1.0)
 

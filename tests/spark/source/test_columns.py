@@ -13,7 +13,7 @@ from upstream.spark.source import columns
 from upstream.spark.source.columns import ROWS_AT_ONCE, record_batches
 from upstream.spark.source.errors import ValueMisfitError
 from upstream.spark.source.layout import readable_layout
-from upstream.spark.source.raw_updates import RawUpdate
+from upstream.spark.source.raw_updates import RawUpdate, leases_of, raw_updates
 
 
 def an_update(value: object, key: Key = "IBM", *, is_deleted: bool = False) -> RawUpdate:
@@ -71,7 +71,7 @@ def test_a_column_of_strings_takes_any_value_as_it_was_written() -> None:
         (24.5, ("key", pa.int64()), "column `key` of key 'MSFT'"),
     ],
 )
-def test_what_does_not_fit_is_named_by_key_and_column(
+def test_a_value_that_does_not_fit_is_reported_by_key_and_column(
     value: object, field: tuple[str, pa.DataType], said: str
 ) -> None:
     good = 1 if field[0] in {"key", "value"} else {"price": 1, "p": {"q": 1}}
@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_named_by_key_and_column(
         read(updates, field)
 
 
-def test_a_missing_value_is_refused_where_there_must_be_one() -> None:
+def test_a_missing_value_in_a_required_column_is_refused() -> None:
     layout = readable_layout(pa.schema([pa.field("price", pa.float64(), nullable=False)]))
     with pytest.raises(ValueMisfitError, match=r"`price` of key 'MSFT': None .* NOT NULL"):
         list(record_batches([an_update({"price": 1}), an_update({}, "MSFT")], layout))
@@ -120,7 +120,9 @@ MEMBERS = [
         max_size=6,
     )
 )
-def test_arrow_reads_what_one_by_one_fits(values: list[dict[str, object]]) -> None:
+def test_arrow_parses_the_same_values_as_the_conversion_one_by_one(
+    values: list[dict[str, object]],
+) -> None:
     updates = [an_update(value) for value in values]
     layout = readable_layout(pa.schema([(name, kind) for name, kind, _ in MEMBERS]))
     (batch,) = record_batches(updates, layout)
@@ -129,3 +131,24 @@ def test_arrow_reads_what_one_by_one_fits(values: list[dict[str, object]]) -> No
         assert batch.column(name).type == kind
         assert batch.column(name).to_pylist() == expected[name].to_pylist()
         assert batch.column(name).to_pylist() == [value.get(name) for value in values]
+
+
+# Updates whose values are not parsed
+
+BODY = (
+    b'{"updates":[{"key":"IBM","time":3,"value":{"price": 24.10},"lease":"a-1"},'
+    b'{"key":["NYSE",7],"time":4.5,"value":null,"lease":"a-2","deleted":true},'
+    b'{"key":7,"time":5,"value":"x","new_member":1}]}'
+)
+
+
+def test_values_are_not_parsed() -> None:
+    updates = raw_updates(BODY)
+    assert [update.text for update in updates] == ['{"price": 24.10}', "null", '"x"']
+    assert [update.key for update in updates] == ["IBM", ("NYSE", 7), 7]
+    assert [update.time for update in updates] == [3.0, 4.5, 5.0]
+    assert [update.is_deleted for update in updates] == [False, True, False]
+
+
+def test_there_is_a_lease_for_each_update_or_none() -> None:
+    assert leases_of(BODY) == ["a-1", "a-2", None]

@@ -1,4 +1,4 @@
-"""The format as users meet it: schemas, and what is said of what cannot be."""
+"""The format as users see it: schemas, options and error messages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkException
 
 from upstream.client import Client
+from upstream.spark import register
 from upstream.spark.source.data_source import UpstreamDataSource
 from upstream.spark.source.errors import OptionError, StreamMissingError
 
@@ -19,7 +20,9 @@ def schema_of(**options: str) -> str:
     return UpstreamDataSource(dict(options)).schema().simpleString()
 
 
-def test_a_schema_is_inferred_of_what_a_stream_holds(client: Client, url: str, name: str) -> None:
+def test_a_schema_is_inferred_from_the_values_of_a_stream(
+    client: Client, url: str, name: str
+) -> None:
     client.create_queue(name, lease_seconds=60)
     assert schema_of(url=url, stream=name) == "struct<key:string,time:double,value:string>"
     client.put_many(name, [(1, {"price": 24, "venue": "N"}), (2, {"price": 24.5, "open": True})])
@@ -45,21 +48,28 @@ def test_reading_writing_and_streaming_have_options_of_their_own(
         source.streamReader(schema)
 
 
-def test_a_stream_that_is_not_there_is_named(url: str, name: str) -> None:
+def test_an_unknown_stream_is_reported_by_name(url: str, name: str) -> None:
     with pytest.raises(StreamMissingError, match=f"no stream '{name}' at {url}"):
         schema_of(url=url, stream=name)
 
 
-def test_what_python_says_is_in_what_spark_says(session: SparkSession, url: str) -> None:
+def test_spark_shows_the_message_of_the_data_source(session: SparkSession, url: str) -> None:
     reader = session.read.format("upstream").option("url", url)
     with pytest.raises(AnalysisException, match="option `strem` is unknown; did you mean"):
         reader.option("strem", "prices").load()
 
 
-def test_a_service_that_is_down_is_named_with_its_address(session: SparkSession) -> None:
+def test_spark_reports_an_unreachable_service_with_its_address(session: SparkSession) -> None:
     nowhere = session.read.format("upstream").option("url", "http://127.0.0.1:9")
     nowhere = nowhere.option("retries", "0").option("stream", "prices")
     with pytest.raises(PySparkException, match=r"http://127.0.0.1:9 could not be reached"):
         nowhere.load()
     with pytest.raises(PySparkException, match=r"http://127.0.0.1:9 could not be reached"):
         nowhere.schema("key string, price double").load().collect()
+
+
+def test_a_session_knows_the_format_however_often_it_was_registered(spark: SparkSession) -> None:
+    for _ in range(2):
+        register(spark)
+    with pytest.raises(AnalysisException, match="option `stream` is missing"):
+        spark.read.format("upstream").option("url", "http://127.0.0.1:9").load()

@@ -37,7 +37,7 @@ POINT = pa.struct([("x", pa.int32()), ("tags", pa.list_(pa.string()))])
         ({"a": 1}, pa.map_(pa.string(), pa.float64()), [("a", 1.0)]),
     ],
 )
-def test_a_value_becomes_what_its_column_takes(
+def test_a_value_is_converted_to_the_type_of_its_column(
     value: object, kind: pa.DataType, fitted: object
 ) -> None:
     assert fit(value, kind) == fitted
@@ -62,7 +62,7 @@ def test_a_value_becomes_what_its_column_takes(
         ({"x": "one"}, POINT),
     ],
 )
-def test_a_value_that_does_not_fit_is_said(value: object, kind: pa.DataType) -> None:
+def test_a_value_that_does_not_fit_is_an_error(value: object, kind: pa.DataType) -> None:
     with pytest.raises(MisfitError):
         fit(value, kind)
 

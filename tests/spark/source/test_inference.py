@@ -63,5 +63,5 @@ def test_keys_are_integers_if_all_of_them_are(keys: list[Key], kind: pa.DataType
     assert schema.field("key").type == kind
 
 
-def test_what_may_be_deleted_has_a_column_for_it() -> None:
+def test_a_schema_has_a_column_for_deletions_if_they_are_possible() -> None:
     assert inferred_schema([], may_be_deleted=True).names == ["key", "time", "value", "deleted"]

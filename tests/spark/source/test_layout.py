@@ -36,9 +36,7 @@ def test_other_columns_are_members_of_the_values() -> None:
         ("price", pa.map_(pa.int32(), pa.string())),
     ],
 )
-def test_a_type_that_updates_do_not_have_is_refused_by_its_column(
-    column: str, kind: pa.DataType
-) -> None:
+def test_a_column_of_an_unsupported_type_is_refused(column: str, kind: pa.DataType) -> None:
     with pytest.raises(ColumnError, match=f"column `{column}` cannot be"):
         readable_layout(pa.schema([(column, kind)]))
 

@@ -33,7 +33,7 @@ def test_names_of_options_are_taken_in_any_case() -> None:
     )
 
 
-def test_what_is_not_given_has_a_default() -> None:
+def test_options_have_defaults() -> None:
     assert queue_options({"url": URL, "queue": "q"}).max_updates == 10_000
     assert table_options({"url": URL, "stream": "s"}).stream == "s"
     assert write_options({"url": URL, "stream": "s"}).does_fail
@@ -78,18 +78,18 @@ def test_a_batch_is_made_of_answers_of_one_size(
         ({"batch_rows": "5"}, "batch_rows"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_named(changed: dict[str, str], option: str) -> None:
+def test_an_invalid_option_is_reported_by_name(changed: dict[str, str], option: str) -> None:
     with pytest.raises(OptionError, match=f"option `{option}`") as raised:
         queue_options({"url": URL, "queue": "q"} | changed)
     assert raised.value.option == option
 
 
-def test_a_mistyped_option_is_told_what_it_may_have_been() -> None:
+def test_a_mistyped_option_is_reported_with_a_suggestion() -> None:
     with pytest.raises(OptionError, match="did you mean `max_updates`"):
         queue_options({"url": URL, "queue": "q", "maxupdates": "5"})
 
 
-def test_a_table_is_not_read_of_a_queue() -> None:
+def test_a_queue_cannot_be_read_as_a_table() -> None:
     with pytest.raises(OptionError, match="is for readStream"):
         table_options({"url": URL, "queue": "q"})
     with pytest.raises(OptionError, match="readStream needs the option `queue`"):
@@ -105,13 +105,15 @@ def test_a_table_is_not_read_of_a_queue() -> None:
         ({"stream": ""}, "stream"),
     ],
 )
-def test_options_of_writing_are_named_too(changed: dict[str, str], option: str) -> None:
+def test_an_invalid_option_of_writing_is_reported_by_name(
+    changed: dict[str, str], option: str
+) -> None:
     with pytest.raises(OptionError) as raised:
         write_options({"url": URL, "stream": "s"} | changed)
     assert raised.value.option == option
 
 
-def test_what_spark_hands_on_is_no_mistake() -> None:
+def test_options_of_spark_itself_are_ignored() -> None:
     assert write_options({"url": URL, "stream": "s", "checkpointLocation": "there"}).stream == "s"
 
 

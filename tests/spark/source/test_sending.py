@@ -35,7 +35,7 @@ def test_the_same_rows_of_the_same_writer_count_once(client: Client, stream: str
     assert client.stream(stream).arrived == 6
 
 
-def test_a_repetition_with_other_rows_is_no_error(client: Client, stream: str) -> None:
+def test_other_rows_under_the_same_identity_are_applied(client: Client, stream: str) -> None:
     for values in ([1, 2], [3, 4]):
         table = pa.table({"key": ["a", "b"], "value": values})
         send_all(client, stream, batches_of(table, 2), rows=2, identity=stream)

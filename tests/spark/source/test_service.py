@@ -1,4 +1,4 @@
-"""What is asked of the service, on a real one."""
+"""The operations of the service, on a real one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_same_key_takes_the_same_updates(queue: ServiceQueue, client: Client
     assert len({*first.leases, *second.leases}) == 3
 
 
-def test_what_is_delivered_is_no_longer_in_process(queue: ServiceQueue) -> None:
+def test_delivered_updates_are_no_longer_in_process(queue: ServiceQueue) -> None:
     leases = queue.take(10, f"{queue.name}-1").leases
     assert queue.look().in_process == 3
     queue.deliver(leases)
@@ -42,7 +42,7 @@ def test_what_is_delivered_is_no_longer_in_process(queue: ServiceQueue) -> None:
     queue.deliver([*leases, "unknown"])
 
 
-def test_updates_without_leases_are_never_taken_for_none(queue: ServiceQueue) -> None:
+def test_updates_without_leases_are_an_error(queue: ServiceQueue) -> None:
     queue.client.drop_queue(queue.name)
     queue.client.create_queue(queue.name, snapshot=True)
     with pytest.raises(QueueUnfitError, match="was created again without leases"):
@@ -54,7 +54,7 @@ def test_a_limit_that_the_service_does_not_allow_is_explained(queue: ServiceQueu
         queue.take(10_001, f"{queue.name}-1")
 
 
-def test_a_queue_or_stream_that_is_not_there_is_named_with_the_address(
+def test_an_unknown_queue_or_stream_is_reported_with_the_address(
     client: Client, url: str, name: str
 ) -> None:
     with pytest.raises(QueueUnfitError, match=f"no queue '{name}' at {url}"):
@@ -64,9 +64,9 @@ def test_a_queue_or_stream_that_is_not_there_is_named_with_the_address(
             look(client, url, name)
 
 
-def test_a_service_that_went_down_is_named_with_its_address() -> None:
-    with Client("http://127.0.0.1:9", retries=0) as nobody:
-        queue = ServiceQueue(nobody, "http://127.0.0.1:9", "prices")
+def test_an_unreachable_service_is_reported_with_its_address() -> None:
+    with Client("http://127.0.0.1:9", retries=0) as unreachable:
+        queue = ServiceQueue(unreachable, "http://127.0.0.1:9", "prices")
         for use in (queue.look, lambda: queue.take(1, "key"), lambda: queue.deliver(["a-1"])):
             with pytest.raises(ServiceUnreachableError, match=r"http://127\.0\.0\.1:9"):
                 use()

@@ -7,16 +7,32 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from upstream.client import Client, Counts, Rejection
-from upstream.spark.source.errors import RowsRejectedError, StreamMissingError
+from upstream.spark.source.errors import ColumnError, RowsRejectedError, StreamMissingError
 from upstream.spark.source.options import Address, WriteOptions
 from upstream.spark.source.sending import Sent
-from upstream.spark.source.writer import SentMessage, TableWriter
+from upstream.spark.source.writer import SentMessage, TableWriter, check_writable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 PATIENCE_SECONDS = 100
 
@@ -58,7 +74,7 @@ def test_one_column_value_is_the_value(
     assert client.get(target, 2).value == [2, 9]
 
 
-def test_rows_that_are_not_taken_are_counted_and_an_error(
+def test_rejected_rows_are_counted_and_raise_an_error(
     session: SparkSession, client: Client, url: str, target: str
 ) -> None:
     frame = session.range(10).selectExpr(
@@ -71,7 +87,7 @@ def test_rows_that_are_not_taken_are_counted_and_an_error(
 
 
 @pytest.mark.parametrize(("does_fail", "raised"), [(True, RowsRejectedError), (False, None)])
-def test_what_was_rejected_is_raised_or_warned_of(
+def test_rejected_rows_raise_an_error_or_a_warning(
     session: SparkSession,
     url: str,
     target: str,
@@ -97,7 +113,7 @@ def a_schema(session: SparkSession) -> StructType:
     return session.createDataFrame([], "key string, value double").schema
 
 
-def test_what_cannot_be_written_is_refused_before_any_row_is_sent(
+def test_an_invalid_write_is_refused_before_any_row_is_sent(
     session: SparkSession, client: Client, url: str, target: str, name: str
 ) -> None:
     frame = session.range(3).selectExpr("string(id) AS key", "current_date() AS value")
@@ -140,7 +156,7 @@ def test_a_query_writes_each_batch_once_even_if_it_is_repeated(
     assert client.stream(target).keys == 50
 
 
-def test_an_aggregate_is_written_as_a_whole_each_time(
+def test_complete_mode_writes_the_whole_aggregate_each_time(
     session: SparkSession, client: Client, url: str, target: str, tmp_path: Path
 ) -> None:
     some_rows(session, 20, partitions=1).write.parquet(str(tmp_path / "source"))
@@ -162,3 +178,49 @@ def test_a_service_that_is_down_fails_the_query_with_its_address(
     query = query.options(url="http://127.0.0.1:9", stream="prices", retries="0")
     with pytest.raises(StreamingQueryException, match=r"http://127.0.0.1:9 could not be reached"):
         query.start().awaitTermination(PATIENCE_SECONDS)
+
+
+# Checks of the columns
+
+
+def schema(**columns: DataType) -> StructType:
+    return StructType([StructField(name, kind) for name, kind in columns.items()])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"key": StringType(), "value": DoubleType()},
+        {"key": LongType(), "time": TimestampType(), "price": DoubleType(), "is": BooleanType()},
+        {"key": StringType(), "time": TimestampNTZType(), "sizes": ArrayType(IntegerType())},
+        {"key": StringType(), "time": LongType(), "at": schema(x=DoubleType())},
+    ],
+)
+def test_columns_of_updates_can_be_written(columns: dict[str, DataType]) -> None:
+    check_writable(schema(**columns))
+
+
+@pytest.mark.parametrize(
+    ("changed", "column"),
+    [
+        ({"key": None}, "key"),
+        ({"key": DoubleType()}, "key"),
+        ({"time": StringType()}, "time"),
+        ({"time": DateType()}, "time"),
+        ({"time": DecimalType(10, 2)}, "time"),
+        ({"value": None}, "value"),
+        ({"value": DecimalType(10, 2)}, "value"),
+        ({"value": TimestampType()}, "value"),
+        ({"value": BinaryType()}, "value"),
+        ({"value": MapType(StringType(), StringType())}, "value"),
+        ({"value": ArrayType(DateType())}, "value"),
+        ({"value": StructType([])}, "value"),
+        ({"deleted": BooleanType()}, "deleted"),
+    ],
+)
+def test_an_invalid_column_is_named(changed: dict[str, DataType | None], column: str) -> None:
+    columns = {"key": StringType(), "time": DoubleType(), "value": DoubleType()} | changed
+    given = {name: kind for name, kind in columns.items() if kind is not None}
+    with pytest.raises(ColumnError, match=f"column `{column}`") as raised:
+        check_writable(schema(**given))
+    assert raised.value.column == column

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from upstream.updates import Key
+
 from .block_store import BlockStore
-from .conflated_row import ConflatedRow
 from .key_pages import KeyPages, Page
 from .key_state import KeyState, restored
 from .metrics import ConflationMetrics
@@ -27,6 +28,37 @@ FORMAT: Final = 1
 POSITION_BITS: Final = 64
 MOST_OUT_OF_DATE: Final = 1_000
 """How many outdated entries, beyond the number of waiting keys, are kept before a sweep."""
+
+
+class ConflatedRow(NamedTuple):
+    """The updates of a key in a part of a micro-batch: the newest row, and the times of all.
+
+    Updates that are older than one before them in the part are certainly late, and are only
+    counted. The times of the others ascend; some may still be older than the newest known update.
+    """
+
+    key_hash: int
+    key: Key
+    payload: tuple[object, ...]
+    """The newest row."""
+    times: Sequence[float]
+    positions: Sequence[int]
+    """The positions of these updates in their part of the micro-batch."""
+    partition: int = 0
+    """The number of that part."""
+    late: int = 0
+    rejected: int = 0
+    """How many rows have no key or no time; they are in a row of their own."""
+    is_deletion: bool = False
+
+    @classmethod
+    def of(cls, key: Key, *payload: object, time: float, position: int = 0) -> ConflatedRow:
+        """Return a row of a single update.
+
+        >>> ConflatedRow.of("IBM", 24.0, time=1.0).times
+        (1.0,)
+        """
+        return cls(hash(key), key, payload, (time,), (position,))
 
 
 class Served(NamedTuple):

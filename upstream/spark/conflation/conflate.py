@@ -107,7 +107,7 @@ class _Plan:
         self, buckets: Sequence[int], policy: str, budget: int | None, name: str
     ) -> DataFrame:
         """Return the served updates; each of `buckets` goes to a partition of its own."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
         from .processor import BUCKET, COUNTS, BucketProcessor, turn_schema
 
@@ -145,7 +145,7 @@ class _Plan:
 
     def _with_buckets(self, kept: StructType, buckets: Sequence[int]) -> DataFrame:
         """Return a row per key of each partition of a micro-batch, with its bucket."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
         from .processor import BUCKET, HASH, counted_schema
 
@@ -168,7 +168,7 @@ class _Plan:
 
     def _seconds(self) -> Column:
         """Return the time of a row in seconds."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
         if self.time is None:
             return F.lit(0.0)
@@ -185,7 +185,7 @@ class _Plan:
         return time.cast("double")
 
     def _is_deletion(self) -> Column:
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
         if self.deleted is None:
             return F.lit(False)
@@ -193,7 +193,7 @@ class _Plan:
 
     def _as_given(self, served: DataFrame) -> DataFrame:
         """Return the original columns, and the measures of each update."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
         from .processor import SERVED
 
@@ -286,7 +286,7 @@ def _has_inner_timestamp(kind: DataType, *, is_inner: bool = False) -> bool:
 
 def _converted(schema: StructType, functions: Mapping[str, str]) -> list[Column]:
     """Return the columns, with the conversion function of their type applied."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
     columns = []
     for each in schema:
@@ -298,7 +298,7 @@ def _converted(schema: StructType, functions: Mapping[str, str]) -> list[Column]
 
 
 def _column(name: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
     return F.col(_quoted(name))
 

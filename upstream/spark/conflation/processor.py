@@ -31,8 +31,7 @@ from pyspark.sql.types import (
 from upstream.errors import UpStreamError
 from upstream.updates import Key
 
-from .bucket_queue import FORMAT, BucketQueue, Served
-from .conflated_row import ConflatedRow
+from .bucket_queue import FORMAT, BucketQueue, ConflatedRow, Served
 from .metrics import ConflationMetrics
 from .partition_conflation import COUNTED, DELETED
 

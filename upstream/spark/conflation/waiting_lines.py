@@ -118,11 +118,6 @@ class WaitingLines:
         name = self._best(now) if len(self._lines) > 1 else next(iter(self._lines))
         return self._take_from(name)
 
-    def longest_wait(self, now: int) -> int:
-        """Return how long the longest waiting key has waited, if no entry is outdated."""
-        heads = (self._head(line).since for line in self._lines.values())
-        return max((now - since for since in heads), default=0)
-
     def sweep(self) -> None:
         """Remove outdated entries: all but the last of each key. O(entries)."""
         for name, line in list(self._lines.items()):

@@ -19,8 +19,26 @@ column `value` with the whole value. A queue may also be read with a column `del
 if the key was deleted. Unless a schema is given, it is inferred from the values that the stream
 holds now; a query that runs for a long time should be given one. The module `options` has the
 options, and `taking` explains what happens when batches are repeated.
+
+Spark finds data sources by itself only in top-level packages that are named `pyspark_…`, and this
+distribution installs only `upstream`. So the format is registered explicitly.
 """
 
-from .registration import register
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = ["register"]
+
+
+def register(spark: SparkSession) -> None:
+    """Let a session read and write `format("upstream")`; calling it again changes nothing.
+
+    The session must be the active one. A session from `newSession()` is not active at first.
+    """
+    from .data_source import UpstreamDataSource
+
+    spark.dataSource.register(UpstreamDataSource)

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 import numpy as np
+import pyarrow as pa
+from pyarrow import json, types
 
 from .errors import ValueMisfitError
 from .fitting import MisfitError, fit, fit_text
 from .layout import DELETED, KEY, TIME, Layout
 from .raw_updates import RawUpdate
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ROWS_AT_ONCE: Final = 10_000
 _MICROSECONDS: Final = 1_000_000
@@ -35,7 +34,6 @@ def record_batches(updates: Sequence[RawUpdate], layout: Layout) -> Iterator[pa.
 
 
 def _record_batch(updates: Sequence[RawUpdate], layout: Layout) -> pa.RecordBatch:
-    import pyarrow as pa
 
     columns = _value_columns(updates, layout)
     for field in layout.schema:
@@ -51,8 +49,6 @@ def _record_batch(updates: Sequence[RawUpdate], layout: Layout) -> pa.RecordBatc
 
 
 def _keys(updates: Sequence[RawUpdate], kind: pa.DataType) -> pa.Array:
-    import pyarrow as pa
-    from pyarrow import types
 
     if types.is_string(kind):
         return pa.array([key_text(update.key) for update in updates], kind)
@@ -75,8 +71,6 @@ def key_text(key: object) -> str:
 
 
 def _times(updates: Sequence[RawUpdate], kind: pa.DataType) -> pa.Array:
-    import pyarrow as pa
-    from pyarrow import types
 
     seconds = np.array([update.time for update in updates], dtype=np.float64)
     if not types.is_timestamp(kind):
@@ -90,7 +84,6 @@ def _times(updates: Sequence[RawUpdate], kind: pa.DataType) -> pa.Array:
 
 
 def _value_columns(updates: Sequence[RawUpdate], layout: Layout) -> dict[str, pa.Array]:
-    import pyarrow as pa
 
     if not layout.values:
         return {}
@@ -109,9 +102,6 @@ def _value_columns(updates: Sequence[RawUpdate], layout: Layout) -> dict[str, pa
 
 def _parsed(updates: Sequence[RawUpdate], kind: pa.DataType) -> pa.Array:
     """Return all values as one column, parsed by Arrow; ArrowInvalid if it cannot."""
-    import pyarrow as pa
-    from pyarrow import json
-
     lines = b"".join(b'{"v":%b}\n' % update.value for update in updates)
     table = json.read_json(
         io.BytesIO(lines),
@@ -124,7 +114,6 @@ def _parsed(updates: Sequence[RawUpdate], kind: pa.DataType) -> pa.Array:
 
 
 def _fitted_columns(updates: Sequence[RawUpdate], layout: Layout) -> dict[str, pa.Array]:
-    import pyarrow as pa
 
     fields = [layout.schema.field(name) for name in layout.values]
     columns: dict[str, list[object]] = {name: [] for name in layout.values}

@@ -10,9 +10,8 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from .inference import inferred_schema
 from .layout import Layout, readable_layout
 from .options import queue_options, table_options, write_options
+from .readers import QueueReader, TableReader
 from .service import ServiceQueue, snapshot
-from .stream_reader import QueueReader
-from .table_reader import TableReader
 from .writer import StreamWriter, TableWriter
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from reprlib import repr as shorten
 
-from upstream.client.addresses import without_password
+from upstream.client.connection import without_password
 from upstream.errors import UpStreamError
 
 

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Fitted: TypeAlias = object
+import pyarrow as pa
+from pyarrow import types
 
 
 class MisfitError(ValueError):
@@ -27,21 +23,21 @@ class MisfitError(ValueError):
         super().__init__(f"{value!r} is no {expected}")
 
 
-def fit(value: object, kind: pa.DataType) -> Fitted:
+def fit(value: object, kind: pa.DataType) -> object:
     """Return a parsed JSON value in the form that Arrow takes for a type; MisfitError if none.
 
     >>> import pyarrow as pa
     >>> fit({"bid": 3}, pa.string()), fit(3, pa.float64()), fit(3.0, pa.int32())
     ('{"bid":3}', 3.0, 3)
     """
-    from pyarrow import types
-
     if value is None:
         return None
     if types.is_string(kind):
         return value if isinstance(value, str) else msgspec.json.encode(value).decode()
     if types.is_boolean(kind):
-        return _checked(value, kind, is_fit=isinstance(value, bool))
+        if not isinstance(value, bool):
+            raise MisfitError(value, kind)
+        return value
     if types.is_integer(kind):
         return _integer(value, kind)
     if types.is_floating(kind):
@@ -53,22 +49,19 @@ def fit(value: object, kind: pa.DataType) -> Fitted:
     return _nested(value, kind)
 
 
-def fit_text(text: bytes, kind: pa.DataType) -> Fitted:
+def fit_text(text: bytes, kind: pa.DataType) -> object:
     """Return JSON in the form that Arrow takes for a type; strings keep numbers as written.
 
     >>> import pyarrow as pa
     >>> fit_text(b"1.10", pa.string()), fit_text(b"1.10", pa.float64())
     ('1.10', 1.1)
     """
-    from pyarrow import types
-
     if types.is_string(kind) and text[:1] not in (b'"', b"n"):
         return text.decode()
     return fit(msgspec.json.decode(text), kind)
 
 
-def _nested(value: object, kind: pa.DataType) -> Fitted:
-    from pyarrow import types
+def _nested(value: object, kind: pa.DataType) -> object:
 
     if types.is_list(kind):
         if not isinstance(value, list):
@@ -80,12 +73,6 @@ def _nested(value: object, kind: pa.DataType) -> Fitted:
         return [(name, fit(member, kind.item_type)) for name, member in value.items()]
     fields = [kind.field(place) for place in range(kind.num_fields)]
     return {field.name: fit(value.get(field.name), field.type) for field in fields}
-
-
-def _checked(value: object, kind: pa.DataType, *, is_fit: bool) -> object:
-    if not is_fit:
-        raise MisfitError(value, kind)
-    return value
 
 
 def _number(value: object, kind: pa.DataType) -> int | float:
@@ -104,22 +91,16 @@ def _integer(value: object, kind: pa.DataType) -> int:
 
 
 def _decimal(value: object, kind: pa.DataType) -> Decimal:
-    import pyarrow as pa
 
     try:
         exact = Decimal(value if isinstance(value, str) else str(_number(value, kind)))
-        return _as_decimal(pa.scalar(exact).cast(kind).as_py())
+        fitted: Decimal = pa.scalar(exact).cast(kind).as_py()
     except (InvalidOperation, pa.ArrowInvalid) as error:
         raise MisfitError(value, kind) from error
-
-
-def _as_decimal(value: object) -> Decimal:
-    assert isinstance(value, Decimal)
-    return value
+    return fitted
 
 
 def _moment(value: object, kind: pa.DataType) -> dt.date:
-    from pyarrow import types
 
     if not isinstance(value, str):
         raise MisfitError(value, kind)

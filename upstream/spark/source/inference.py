@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
+import pyarrow as pa
+from pyarrow import types
 
 from .layout import DELETED, KEY, OF_UPDATES, TIME, VALUE
 from .raw_updates import RawUpdate
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_LOOKED_AT: Final = 100_000
 """How many of the newest updates the schema is inferred from."""
@@ -25,8 +24,6 @@ _GREATEST_INTEGER: Final = 2**63 - 1
 
 def inferred_schema(updates: Sequence[RawUpdate], *, may_be_deleted: bool) -> pa.Schema:
     """Return a schema for these updates; without updates, keys and values are strings."""
-    import pyarrow as pa
-
     looked_at = updates[-MOST_LOOKED_AT:]
     are_integers = bool(looked_at) and all(
         type(update.key) is int and abs(update.key) <= _GREATEST_INTEGER for update in looked_at
@@ -42,8 +39,6 @@ def inferred_schema(updates: Sequence[RawUpdate], *, may_be_deleted: bool) -> pa
 
 
 def _value_fields(values: Sequence[object]) -> list[pa.Field]:
-    import pyarrow as pa
-    from pyarrow import types
 
     kind = reduce(_both, map(_type_of, values), pa.null())
     if types.is_struct(kind) and set(names := [field.name for field in kind]) != {VALUE}:
@@ -54,7 +49,6 @@ def _value_fields(values: Sequence[object]) -> list[pa.Field]:
 
 
 def _type_of(value: object) -> pa.DataType:
-    import pyarrow as pa
 
     match value:
         case None:
@@ -75,9 +69,6 @@ def _type_of(value: object) -> pa.DataType:
 
 def _both(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """Return a type that takes the values of both types."""
-    import pyarrow as pa
-    from pyarrow import types
-
     if one.equals(other) or types.is_null(other):
         return one
     if types.is_null(one):
@@ -97,9 +88,6 @@ def _both(one: pa.DataType, other: pa.DataType) -> pa.DataType:
 
 def _known(kind: pa.DataType) -> pa.DataType:
     """Return the type with strings in place of types that were always null or empty."""
-    import pyarrow as pa
-    from pyarrow import types
-
     if types.is_null(kind) or (types.is_struct(kind) and not kind.num_fields):
         return pa.string()
     if types.is_list(kind):

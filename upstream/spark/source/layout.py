@@ -6,12 +6,12 @@ These are Arrow schemas, which Spark derives from its own, so this module does n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pyarrow as pa
+from pyarrow import types
 
 from .errors import ColumnError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 KEY: Final = "key"
 TIME: Final = "time"
@@ -45,25 +45,21 @@ def readable_layout(schema: pa.Schema) -> Layout:
 
 
 def _is_key(kind: pa.DataType) -> bool:
-    from pyarrow import types
 
     return bool(types.is_string(kind) or types.is_integer(kind))
 
 
 def _is_time(kind: pa.DataType) -> bool:
-    from pyarrow import types
 
     return bool(types.is_float64(kind) or types.is_timestamp(kind))
 
 
 def _is_boolean(kind: pa.DataType) -> bool:
-    from pyarrow import types
 
     return bool(types.is_boolean(kind))
 
 
 def _is_value(kind: pa.DataType) -> bool:
-    from pyarrow import types
 
     if types.is_list(kind):
         return _is_value(kind.value_type)
@@ -71,9 +67,9 @@ def _is_value(kind: pa.DataType) -> bool:
         return all(_is_value(kind.field(place).type) for place in range(kind.num_fields))
     if types.is_map(kind):
         return bool(types.is_string(kind.key_type)) and _is_value(kind.item_type)
-    plain = (types.is_string, types.is_boolean, types.is_integer, types.is_floating)
+    simple = (types.is_string, types.is_boolean, types.is_integer, types.is_floating)
     others = (types.is_decimal, types.is_date32, types.is_timestamp)
-    return any(test(kind) for test in plain + others)
+    return any(test(kind) for test in simple + others)
 
 
 _VALUES: Final = (

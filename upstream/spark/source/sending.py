@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pyarrow as pa
 
 from upstream.client import Client, Counts
 from upstream.client.bodies import BODY_BYTES, arrow_bodies
 
 from .service import put_arrow
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_REASONS: Final = 5
 
@@ -55,7 +54,6 @@ def send_all(
 
 
 def _bodies(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[tuple[int, bytes]]:
-    import pyarrow as pa
 
     for gathered in _gathered(batches, rows):
         yield from arrow_bodies(pa.Table.from_batches(gathered), rows)

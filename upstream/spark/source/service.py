@@ -17,15 +17,23 @@ from upstream.client import (
     StreamView,
     requests,
 )
-from upstream.client.addresses import without_password
+from upstream.client.connection import without_password
 from upstream.client.encoding import ARROW
 from upstream.client.exchange import Request
 
 from .errors import QueueUnfitError, StreamMissingError
 from .raw_updates import RawUpdate, leases_of, raw_updates
-from .taking import Taken
 
 LEASES_AT_ONCE: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One answer to a dequeue."""
+
+    body: bytes
+    leases: tuple[str, ...]
+    """One lease for each update."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,45 +25,21 @@ updates as returned.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
 from upstream.client import ConflictError, QueueView
-from upstream.client.addresses import without_password
+from upstream.client.connection import without_password
 
 from .errors import BatchLostError, QueueUnfitError
-from .lease_ranges import from_ranges, to_ranges
-from .offsets import Offset
+from .offsets import Offset, from_ranges, to_ranges
 from .options import QueueOptions
-
-
-class Queue(Protocol):
-    """The operations of a queue that taking needs; `service` implements them."""
-
-    def look(self) -> QueueView:
-        """Return the queue."""
-
-    def take(self, limit: int, retry_key: str) -> Taken:
-        """Dequeue, or return the updates that the same key dequeued before."""
-
-    def deliver(self, leases: Iterable[str]) -> None:
-        """Deliver updates; leases that have ended are ignored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """One answer to a dequeue."""
-
-    body: bytes
-    leases: tuple[str, ...]
-    """One lease for each update."""
+from .service import ServiceQueue, Taken
 
 
 class BatchTaker:
     """Takes the batches of one query, one after the other, while the query runs."""
 
-    def __init__(self, queue: Queue, options: QueueOptions) -> None:
+    def __init__(self, queue: ServiceQueue, options: QueueOptions) -> None:
         self._queue = queue
         self._options = options
         self._query = uuid.uuid4().hex

@@ -6,9 +6,11 @@ import uuid
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pyarrow as pa
 from pyspark import TaskContext
+from pyspark.sql import types
 from pyspark.sql.datasource import (
     DataSourceArrowWriter,
     DataSourceStreamArrowWriter,
@@ -17,15 +19,11 @@ from pyspark.sql.datasource import (
 
 from upstream.client import Counts
 
-from .errors import OptionError, RowsRejectedError, rejection_text
+from .errors import ColumnError, OptionError, RowsRejectedError, rejection_text
+from .layout import DELETED, KEY, OF_UPDATES, TIME
 from .options import WriteOptions
 from .sending import Sent, send_all
 from .service import check_stream
-from .writable import check_writable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql.types import StructType
 
 QUERY_PROPERTY: Final = "sql.streaming.queryId"
 BATCH_PROPERTY: Final = "streaming.sql.batchId"
@@ -42,7 +40,7 @@ class SentMessage(WriterCommitMessage):
 class TableWriter(DataSourceArrowWriter):
     """Writes a table; within `foreachBatch`, a repeated batch counts once."""
 
-    def __init__(self, options: WriteOptions, schema: StructType, *, overwrite: bool) -> None:
+    def __init__(self, options: WriteOptions, schema: types.StructType, *, overwrite: bool) -> None:
         if overwrite:
             raise OptionError(
                 "mode",
@@ -63,7 +61,7 @@ class TableWriter(DataSourceArrowWriter):
 class StreamWriter(DataSourceStreamArrowWriter):
     """Writes the batches of a streaming query; a repeated batch counts once."""
 
-    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+    def __init__(self, options: WriteOptions, schema: types.StructType) -> None:
         self._rows = _Rows(options, schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> SentMessage:
@@ -82,7 +80,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
 class _Rows:
     """What both writers share: sending rows, and reporting rejected ones."""
 
-    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+    def __init__(self, options: WriteOptions, schema: types.StructType) -> None:
         check_writable(schema)
         with options.address.client() as client:
             check_stream(client, options.address.url, options.stream)
@@ -119,3 +117,42 @@ class _Rows:
         batch = context.getLocalProperty(BATCH_PROPERTY)
         what = self._write if query is None or batch is None else f"{query}-{batch}"
         return f"spark-{what}-{context.partitionId()}"
+
+
+def check_writable(schema: types.StructType) -> None:
+    """Raise ColumnError unless a data frame has a key, a value, and types that JSON has."""
+    kinds = {field.name: field.dataType for field in schema.fields}
+    if KEY not in kinds:
+        raise ColumnError(KEY, f"is missing; the columns are {', '.join(kinds)}")
+    if not isinstance(kinds[KEY], types.StringType | types.IntegralType):
+        raise ColumnError(KEY, f"is {kinds[KEY].simpleString()}: expected string or a whole number")
+    timely = types.NumericType | types.TimestampType | types.TimestampNTZType
+    time = kinds.get(TIME)
+    if time is not None and (not isinstance(time, timely) or isinstance(time, types.DecimalType)):
+        raise ColumnError(
+            TIME, f"is {time.simpleString()}: expected seconds as a double, or timestamp"
+        )
+    if DELETED in kinds:
+        raise ColumnError(
+            DELETED,
+            "cannot be written, because rows cannot be deletions: filter these rows out, "
+            "drop the column, and delete keys with upstream.client",
+        )
+    values = {name: kind for name, kind in kinds.items() if name not in OF_UPDATES}
+    if not values:
+        raise ColumnError("value", "is missing, and there are no columns for its members")
+    for name, kind in values.items():
+        if not _is_value(kind):
+            raise ColumnError(
+                name,
+                f"is {kind.simpleString()}, which JSON lacks; cast it, such as to string or double",
+            )
+
+
+def _is_value(kind: types.DataType) -> bool:
+    if isinstance(kind, types.ArrayType):
+        return _is_value(kind.elementType)
+    if isinstance(kind, types.StructType):
+        return bool(kind.fields) and all(_is_value(field.dataType) for field in kind.fields)
+    simple = types.StringType | types.BooleanType | types.NumericType
+    return isinstance(kind, simple) and not isinstance(kind, types.DecimalType)

@@ -1,16 +1,16 @@
-"""Reads a queue as a stream: the driver takes batches, and tasks parse them.
+"""Reads the newest values of a stream as a table, and a queue as a stream.
 
-The service hands out updates from one thread, so requests from several places would gain nothing.
-Parsing is the expensive part, so each answer of the service becomes a task. A repeated task still
-has its answer.
+The driver takes the batches of a queue, and tasks parse them. The service hands out updates from
+one thread, so requests from several places would gain nothing. Parsing is the expensive part, so
+each answer of the service becomes a task. A repeated task still has its answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
     ReadLimit,
     ReadMaxRows,
@@ -22,13 +22,25 @@ from upstream.client import Client
 from .columns import record_batches
 from .layout import Layout
 from .offsets import Offset
-from .options import QueueOptions
+from .options import QueueOptions, TableOptions
 from .raw_updates import raw_updates
-from .service import ServiceQueue
+from .service import ServiceQueue, snapshot
 from .taking import BatchTaker
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+
+class TableReader(DataSourceReader):
+    """Reads a snapshot in one task, because the service sends it in one answer."""
+
+    def __init__(self, options: TableOptions, layout: Layout) -> None:
+        self._options = options
+        self._layout = layout
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the newest updates at the moment when the task runs."""
+        address = self._options.address
+        with address.client() as client:
+            updates = snapshot(client, address.url, self._options.stream)
+        yield from record_batches(updates, self._layout)
 
 
 class AnswerPartition(InputPartition):

@@ -1,12 +1,14 @@
-"""Queues as streams, through Spark: what was taken, in which batches, and after a failure."""
+"""Queues as streams, and tables of newest values, through Spark."""
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import Row
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -15,7 +17,7 @@ from upstream.spark.source.data_source import UpstreamDataSource
 from upstream.spark.source.offsets import Offset
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA = "key string, time double, price double, deleted boolean"
 PATIENCE_SECONDS = 100
@@ -78,7 +80,7 @@ def assert_delivered(client: Client, queue: str, *, dequeued: int) -> None:
     assert (counts.waiting, counts.in_process, counts.returned) == (0, 0, 0)
 
 
-def test_batches_of_bounded_size_have_what_the_queue_had(
+def test_batches_of_bounded_size_have_all_updates_of_the_queue(
     session: SparkSession, client: Client, url: str, queue: str, tmp_path: Path
 ) -> None:
     client.delete(queue, "k11")
@@ -94,7 +96,7 @@ def test_batches_of_bounded_size_have_what_the_queue_had(
     assert len(sink.batches) == 3, "nothing waited, and no batch was made of that"
 
 
-def test_a_batch_that_failed_comes_again_with_the_same_rows(
+def test_a_failed_batch_is_repeated_with_the_same_rows(
     session: SparkSession, client: Client, url: str, queue: str, tmp_path: Path
 ) -> None:
     sink = Sink(fails_at=1)
@@ -112,7 +114,7 @@ def test_a_batch_that_failed_comes_again_with_the_same_rows(
     assert_delivered(client, queue, dequeued=13)
 
 
-def test_a_query_that_runs_on_takes_what_comes(
+def test_a_running_query_takes_new_updates(
     session: SparkSession, client: Client, url: str, queue: str
 ) -> None:
     frame = stream(session, url, queue)
@@ -133,7 +135,7 @@ def test_a_query_that_runs_on_takes_what_comes(
     assert_delivered(client, queue, dequeued=13)
 
 
-def test_a_queue_that_cannot_be_read_is_named(
+def test_a_queue_without_leases_is_reported_by_spark(
     session: SparkSession, client: Client, url: str, name: str, tmp_path: Path
 ) -> None:
     client.create_queue(name)
@@ -141,7 +143,7 @@ def test_a_queue_that_cannot_be_read_is_named(
         run_once(stream(session, url, name), Sink(), tmp_path)
 
 
-def test_all_that_waits_is_taken_at_once_if_the_trigger_asks_for_all(url: str, queue: str) -> None:
+def test_a_trigger_without_a_limit_takes_all_waiting_updates(url: str, queue: str) -> None:
     options = {"url": url, "queue": queue, "max_updates": "5"}
     reader = UpstreamDataSource(options).streamReader(
         StructType([StructField("key", StringType())])
@@ -157,3 +159,66 @@ def test_all_that_waits_is_taken_at_once_if_the_trigger_asks_for_all(url: str, q
     assert reader.partitions(end, end) == []
     assert repr(parts[0]).startswith("AnswerPartition(")
     reader.stop()
+
+
+# Tables
+
+
+def table(session: SparkSession, url: str, stream: str, schema: str | None = None) -> DataFrame:
+    reader = session.read.format("upstream").option("url", url).option("stream", stream)
+    return (reader if schema is None else reader.schema(schema)).load()
+
+
+@pytest.fixture
+def prices(client: Client, name: str) -> str:
+    """Return a stream of prices, of which one is deleted and one was corrected."""
+    client.create_stream(name)
+    client.put_many(
+        name,
+        [
+            ("IBM", {"price": 24.0, "size": 7, "venue": {"id": "N"}}, 1.5),
+            ("IBM", {"price": 24.25, "size": 8, "venue": None}, 2.5),
+            ("MSFT", {"price": 50, "size": 9}, 3),
+            ("GONE", {"price": 1}, 3),
+        ],
+    )
+    client.delete(name, "GONE")
+    return name
+
+
+def test_a_table_has_the_newest_value_of_each_key(
+    session: SparkSession, url: str, prices: str
+) -> None:
+    rows = table(session, url, prices).orderBy("key").collect()
+    assert rows == [
+        Row(key="IBM", time=2.5, price=24.25, size=8, venue=None),
+        Row(key="MSFT", time=3.0, price=50.0, size=9, venue=None),
+    ]
+
+
+def test_a_schema_that_is_given_chooses_and_converts(
+    session: SparkSession, url: str, prices: str
+) -> None:
+    schema = "price string, time timestamp, key string, missing array<int>, deleted boolean"
+    row = table(session, url, prices, schema).where("key = 'IBM'").collect()[0]
+    at = dt.datetime.fromtimestamp(2.5, dt.UTC).replace(tzinfo=None)
+    assert (row.price, row.key, row.missing, row.deleted) == ("24.25", "IBM", None, False)
+    assert row.time.astimezone(dt.UTC).replace(tzinfo=None) == at
+
+
+def test_a_value_that_does_not_fit_is_named_by_key_and_column(
+    session: SparkSession, url: str, prices: str
+) -> None:
+    with pytest.raises(PySparkException, match=r"column `price` of key 'IBM': 24.25 does not fit"):
+        table(session, url, prices, "key string, price int").collect()
+    with pytest.raises(PySparkException, match="column `price` cannot be binary"):
+        table(session, url, prices, "price binary").collect()
+
+
+def test_an_empty_stream_is_an_empty_table(
+    session: SparkSession, url: str, client: Client, name: str
+) -> None:
+    client.create_stream(name)
+    frame = table(session, url, name)
+    assert frame.columns == ["key", "time", "value"]
+    assert frame.collect() == []
