@@ -9,11 +9,14 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.interrupted import Held, interrupt_everywhere
 from upstream import (
+    TOMBSTONE,
     AdaptiveQueue,
     AppendQueue,
     FifoScheduler,
     InPlaceScheduler,
+    KeyNotHashableError,
     ManualClock,
     OnDemandMemory,
     PagePool,
@@ -21,6 +24,7 @@ from upstream import (
     StalenessIndexScheduler,
     Stream,
     StreamQueue,
+    Update,
     UpdateQueue,
 )
 from upstream.keys import Place
@@ -173,3 +177,61 @@ def test_fifo_serves_keys_that_were_taken_over_and_given_back_by_their_arrivals(
     assert queue.snapshot() == [first, second]
     assert queue.peek() == first
     queue._check()
+
+
+def interrupted(
+    make: Callable[[], StreamQueue],
+    act: Callable[[Stream, StreamQueue], object],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_attached: bool,
+) -> int:
+    """Check that a queue was attached or not at all, wherever an action is interrupted."""
+    monkeypatch.setattr("upstream.queues.stream.stream.HeldInterrupt", Held)
+
+    def prepared() -> tuple[Stream, StreamQueue]:
+        stream, queue = Stream(clock=ManualClock()), make()
+        stream.attach(make())
+        stream.enqueue_many(["IBM", "MSFT"], [24.0, 410.0])
+        if is_attached:
+            stream.attach(queue, snapshot=True)
+        return stream, queue
+
+    def check(subject: tuple[Stream, StreamQueue]) -> None:
+        stream, queue = subject
+        stream._check()
+        if stream.statistics().queues == 1:
+            if is_attached:
+                return
+            stream.attach(queue, snapshot=True)
+        stream.enqueue("GM", 41.5)
+        queue._check()
+        assert stream.statistics().queues == 2
+        assert {update.key for update in queue.dequeue_many(5)} >= {"IBM", "MSFT", "GM"}
+
+    return interrupt_everywhere(prepared, lambda subject: act(*subject), check, event="line")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_queue_is_attached_completely_or_not_at_all(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def attach(stream: Stream, queue: StreamQueue) -> None:
+        stream.attach(queue, snapshot=True, deletions=[Update("SUN", TOMBSTONE, 0.0)])
+
+    assert interrupted(KINDS[kind], attach, monkeypatch, is_attached=False) > 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_queue_is_detached_completely_or_not_at_all(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert interrupted(KINDS[kind], Stream.detach, monkeypatch, is_attached=True) > 5
+
+
+def test_a_deletion_without_a_valid_key_leaves_the_queue_unattached() -> None:
+    stream, queue = Stream(clock=ManualClock()), AppendQueue()
+    with pytest.raises(KeyNotHashableError):
+        stream.attach(queue, deletions=[Update([], TOMBSTONE, 0.0)])  # type: ignore[arg-type]
+    stream.attach(queue)
+    assert stream.statistics().queues == 1

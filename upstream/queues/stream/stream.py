@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from ...clock import Clock, SystemClock, steps_back_of
+from ...columns import check_key
 from ...errors import AlreadyAttachedError, NotAttachedError, ParameterError
+from ...held_interrupt import HeldInterrupt
 from ...memory import Codec, Memory, MemoryUsage
 from ...statistics import DEFAULT_FORGETTING, AnyKey, GivenRates, PerKey, StreamStatistics
 from ...updates import TOMBSTONE, Key, Update
@@ -176,6 +178,9 @@ class Stream:
         if snapshot and not feed.values.retain:
             raise ParameterError("snapshot", True, "False if the stream retains no values")
         oldest = oldest_to_take_over(since, snapshot=snapshot)
+        told = list(deletions)
+        for deletion in told:
+            check_key(deletion.key)
         listener = queue._prepare_to_join(self)
         is_read = feed.values.memory is not None or listener.copies_values
         cells = feed.newest_cells(oldest) if oldest is not None and is_read else []
@@ -186,12 +191,13 @@ class Stream:
             terms={cell: listener.terms_for(cell.key) for cell in feed.keys},
             entries=entries if listener.copies_values else (),
         )
-        queue._join(self, feed, beginning)
-        self._queues.append((queue, listener))
-        feed.listeners.append(listener)
-        feed.intake.choose_way()
-        for deletion in deletions:
-            feed.tell_deletion(listener, deletion)
+        with HeldInterrupt():
+            queue._join(self, feed, beginning)
+            self._queues.append((queue, listener))
+            feed.listeners.append(listener)
+            feed.intake.choose_way()
+            for deletion in told:
+                feed.tell_deletion(listener, deletion)
 
     def detach(self, queue: Attachable[Final_co]) -> Final_co:
         """Stop feeding `queue`, release what it holds, and return its final statistics. O(keys).
@@ -202,9 +208,10 @@ class Stream:
         feed.catch_up()
         now = feed.ticks()
         listener = self._listener_of(queue)
-        final = queue._leave()  # while it counts, it still does what becomes due
-        self._queues = [attached for attached in self._queues if attached[0] is not queue]
-        feed.detach(listener, now)
+        with HeldInterrupt():
+            final = queue._leave()  # while it counts, it still does what becomes due
+            self._queues = [attached for attached in self._queues if attached[0] is not queue]
+            feed.detach(listener, now)
         return final
 
     def _listener_of(self, queue: object) -> Listener:
