@@ -1,4 +1,4 @@
-"""An engine whose clock stands until it is moved, with two streams."""
+"""An engine whose clock stands until it is moved, with two streams; and databases of their own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from upstream import Engine, ManualClock
+from upstream.database.duck import Duck
 
 from .setting import make_streams
 
@@ -21,3 +22,18 @@ def engine(clock: ManualClock) -> Iterator[Engine]:
     with Engine(clock=clock) as engine:
         make_streams(engine)
         yield engine
+
+
+@pytest.fixture
+def duck() -> Iterator[Duck]:
+    duck = Duck()
+    yield duck
+    duck.close()
+
+
+@pytest.fixture(scope="module")
+def shared_duck() -> Iterator[Duck]:
+    """A database for all tests of a module, of which none changes it."""
+    duck = Duck()
+    yield duck
+    duck.close()

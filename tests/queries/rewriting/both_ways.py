@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import product
 
 import pyarrow as pa
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
@@ -24,6 +24,8 @@ from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
 
+from ..parsed import query_of
+
 Steps = Sequence[pa.Table]
 _STEP_FIELD = pa.field(STEP, pa.int64())
 
@@ -32,8 +34,7 @@ class BothWays:
     """A query, split, with all its statements prepared. `problem` is where the two sides differ."""
 
     def __init__(self, sql: str, schemas: Mapping[str, pa.Schema], duck: Duck) -> None:
-        query = parse_one(sql, dialect=DIALECT)
-        assert isinstance(query, exp.Query)
+        query = query_of(sql, DIALECT)
         self.sql = sql
         self.split = split(query, (), schemas, duck)
         assert not any(leaf.reason.startswith(DEFECT) for leaf in self.split.leaves)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from upstream.queries.rewriting.by_step import by_step, group_by_first
 
+from ..parsed import select_of
+
 
 def _by_step(sql: str, groups: int | None = None) -> str:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    return by_step(query, groups=groups).sql("duckdb").replace('"', "")
+    return by_step(select_of(sql), groups=groups).sql("duckdb").replace('"', "")
 
 
 @pytest.mark.parametrize(

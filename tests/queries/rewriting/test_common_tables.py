@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from sqlglot import exp, parse_one
 
 from upstream.queries.rewriting.common_tables import without_common_tables
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
 
+from ..parsed import query_of
+
 
 def _without(sql: str) -> str:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    return without_common_tables(query).sql("duckdb")
+    return without_common_tables(query_of(sql)).sql("duckdb")
 
 
 def test_names_are_exchanged_for_queries_one_after_the_other() -> None:

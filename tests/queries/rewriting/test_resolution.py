@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from sqlglot import exp, parse_one
 
+from upstream.database.duck import Duck
 from upstream.queries.rewriting.block import read_block
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.resolution import resolved
 from upstream.queries.rewriting.trial import Trial
 
-from .fixture_files import new_duck
+from ..parsed import select_of
 from .random_steps import SCHEMAS
 
 
 @pytest.fixture(scope="module")
-def trial() -> Iterator[Trial]:
-    duck = new_duck()
-    duck.rows("CREATE TABLE pairs (k BIGINT, p STRUCT(a INT, b STRUCT(c INT)))")
-    yield Trial(duck, SCHEMAS)
-    duck.close()
+def trial(tables: Duck) -> Trial:
+    tables.rows("CREATE TABLE pairs (k BIGINT, p STRUCT(a INT, b STRUCT(c INT)))")
+    return Trial(tables, SCHEMAS)
 
 
 def _resolved(sql: str, trial: Trial) -> str:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    return resolved(read_block(query, trial)).sql("duckdb")
+    return resolved(read_block(select_of(sql), trial)).sql("duckdb")
 
 
 @pytest.mark.parametrize(
