@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from decimal import Decimal
 
 import duckdb
@@ -35,12 +34,6 @@ VALUES: list[tuple[pa.DataType, list[object]]] = [
     (pa.decimal128(12, 2), [Decimal("-1.05"), None]),
     (pa.string(), ["", "\0", "ß€𝄞", None]),
 ]
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        yield connection
 
 
 def test_a_query_gives_a_table_and_the_types_of_duckdb(
@@ -105,13 +98,6 @@ def test_the_filters_are_left_alone_once_they_are_right(
 
 
 # Short results
-
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
 
 
 def prepared(duck: Duck, text: str, schema: pa.Schema) -> Prepared:

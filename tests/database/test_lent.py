@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import duckdb
 import pyarrow as pa
 import pytest
@@ -11,12 +9,6 @@ import pytest
 from upstream.database.lent import LentRelation, LentRelations
 
 SCHEMA = pa.schema({"v": pa.int64()})
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        yield connection
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,26 +16,11 @@ from upstream.queries.sql.lending import prepare
 if TYPE_CHECKING:
     from upstream.database.prepared import NameOf, Write
 
-SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
-
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
+from .setting import SCHEMA, table, views
 
 
 def tree(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, dialect="duckdb")
-
-
-def table(*values: int) -> pa.Table:
-    return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
-
-
-def views(duck: Duck) -> list[tuple[str, ...]]:
-    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
 
 
 def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
@@ -237,7 +221,7 @@ def test_nothing_stays_lent_for_a_statement_that_cannot_be_written(duck: Duck) -
 
     with pytest.raises(ValueError, match="no words") as caught:
         duck.written(write)
-    assert duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal") == []
+    assert views(duck) == []
     assert caught.value.__traceback__ is not None  # which refers to what was lent, too
 
 

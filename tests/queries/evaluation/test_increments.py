@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pytest
-import sqlglot
 
+from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
@@ -30,13 +30,6 @@ SCHEMA = pa.schema([("x", pa.int64())])
 NOTES = pa.schema([("k", pa.string()), ("note", pa.string())])
 WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
 FIRST = -(1 << 63)
-
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
 
 
 class SumLeaf:
@@ -218,9 +211,7 @@ class FedLeaf:
 
     def __init__(self, duck: Duck, *, cumulative: bool = False) -> None:
         text = "SELECT k, sum(CAST(note AS INT)) AS x FROM chunk_0 GROUP BY k"
-        query = sqlglot.parse_one(text, dialect="duckdb")
-        # parse_one is typed wider than the query that it gives
-        [leaf] = split(query, (WINDOW,), {"chunk_0": NOTES}, duck).leaves  # type: ignore[arg-type]
+        [leaf] = split(query_of(text), (WINDOW,), {"chunk_0": NOTES}, duck).leaves
         self.failed = FailedRows(0)
         self.leaf = ChunkLeaf(leaf, NOTES, duck, cumulative=cumulative)
 

@@ -8,17 +8,11 @@ from typing import Literal
 
 import pytest
 
-from tests.queries.setting import append, given, held, rows_of
-from upstream import ContinuousQuery, Engine, ManualClock, UnboundedQueryError, WindowError
+from tests.queries.setting import append, asked, given, held, rows_of
+from upstream import Engine, ManualClock, UnboundedQueryError, WindowError
 
 GROWS = "SELECT sum(x) AS x FROM landmark(bids)"
 SLIDES = "SELECT sum(x) AS x FROM landmark(bids, 10)"
-
-
-def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
-    result = query.ask()
-    assert result is not None
-    return given([result])
 
 
 def test_without_a_slide_there_is_an_answer_whenever_a_row_came(engine: Engine) -> None:
@@ -98,10 +92,8 @@ def test_a_slide_of_arrival_ends_by_the_clock(engine: Engine, clock: ManualClock
     assert engine.run(1) == 0
     clock.set(12)
     assert engine.run(1) == 1
-    result = query.ask()
-    assert result is not None
     start, end = datetime(1970, 1, 1, 0, 0, 3), datetime(1970, 1, 1, 0, 0, 10)
-    assert given([result]) == [(start, end, 1)]
+    assert given([asked(query)]) == [(start, end, 1)]
     clock.set(100)
     assert engine.run(1) == 0
 
@@ -163,7 +155,7 @@ def test_after_a_reset_rows_before_it_count_no_more(engine: Engine, text: str) -
     append(engine, "bids", (5, 1), (15, 2))
     query.results()
     query.reset_landmark()
-    assert asked(query) == [(None, None, None)]
+    assert given([asked(query)]) == [(None, None, None)]
     assert held(query) == 0
     append(engine, "bids", (25, 4), (28, 8), (30, 0))
     [result] = query.results()
@@ -193,20 +185,20 @@ def test_a_row_after_the_reset_may_be_older_than_those_before(engine: Engine) ->
 
 def test_what_is_asked_for_is_everything_so_far(engine: Engine) -> None:
     query = engine.continuous_query(GROWS, emit="asked")
-    assert asked(query) == [(None, None, None)]
+    assert given([asked(query)]) == [(None, None, None)]
     append(engine, "bids", (5, 1))
     for _ in range(2):
-        assert asked(query) == [(5, 5, 1)]
+        assert given([asked(query)]) == [(5, 5, 1)]
     append(engine, "bids", (9, 2))
-    assert asked(query) == [(5, 9, 3)]
+    assert given([asked(query)]) == [(5, 9, 3)]
 
 
 def test_with_a_slide_what_is_asked_for_is_the_newest_that_is_over(engine: Engine) -> None:
     query = engine.continuous_query(SLIDES, emit="asked")
     append(engine, "bids", (5, 1))
-    assert asked(query) == [(None, None, None)]  # none is over
+    assert given([asked(query)]) == [(None, None, None)]  # none is over
     append(engine, "bids", (15, 2), (25, 4), (31, 8))
-    assert asked(query) == [(5, 30, 7)]
+    assert given([asked(query)]) == [(5, 30, 7)]
 
 
 def test_an_update_query_skips_older_results_and_no_rows(engine: Engine) -> None:

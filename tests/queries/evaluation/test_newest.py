@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.queries.setting import append, given, held, rows_of
-from upstream import ContinuousQuery, Engine, ManualClock
+from tests.queries.setting import append, asked, given, held, rows_of
+from upstream import Engine, ManualClock
 
 PER_KEY = "SELECT k, x FROM bids"
 TOTAL = "SELECT sum(x) AS x FROM latest(bids)"
-
-
-def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
-    result = query.ask()
-    assert result is not None
-    return rows_of(result)
 
 
 def test_by_row_only_keys_with_news_are_given(engine: Engine) -> None:
@@ -24,7 +18,7 @@ def test_by_row_only_keys_with_news_are_given(engine: Engine) -> None:
     append(engine, "bids", (4, 4, "b"))
     assert [rows_of(each) for each in query.results()] == [[("b", 4)]]
     assert query.results() == []
-    assert asked(query) == [("a", 3), ("b", 4)]
+    assert rows_of(asked(query)) == [("a", 3), ("b", 4)]
 
 
 def test_what_was_superseded_and_what_was_late_is_counted(engine: Engine) -> None:
@@ -95,18 +89,17 @@ def test_what_is_asked_for_is_as_stale_as_the_news_it_has(start: float) -> None:
         query.results()
         engine.append("bids", {"time": [2], "k": ["a"], "x": [2]})
         clock.advance(5)
-        result = query.ask()
-        assert result is not None
+        result = asked(query)
         assert (rows_of(result), result.staleness) == ([(2,)], 5.0)
 
 
 def test_before_anything_came_the_answer_is_that_over_no_rows(engine: Engine) -> None:
     query = engine.continuous_query(TOTAL, emit="asked")
-    assert asked(query) == [(None,)]
+    assert rows_of(asked(query)) == [(None,)]
     append(engine, "bids", (1, 1))
     assert query.results() == []
-    assert asked(query) == [(1,)]
-    assert asked(query) == [(1,)]
+    assert rows_of(asked(query)) == [(1,)]
+    assert rows_of(asked(query)) == [(1,)]
     assert query.statistics().results_skipped == 0
 
 

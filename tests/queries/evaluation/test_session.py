@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from tests.queries.setting import append, given, held
+from tests.queries.setting import append, asked, given, held
 from upstream import Engine, ManualClock, UnboundedQueryError, WindowError
 
 COUNTS = "SELECT k, count(*) AS n, sum(x) AS x FROM session(bids, 10, per => k) GROUP BY k"
@@ -116,9 +116,7 @@ def test_what_is_asked_for_is_the_session_that_ended_last(engine: Engine) -> Non
         if rows:
             append(engine, "bids", *rows)
         for _ in range(2):
-            result = query.ask()
-            assert result is not None
-            assert result.window_start == start
+            assert asked(query).window_start == start
 
 
 def test_rows_that_fail_are_left_out_of_their_session(engine: Engine) -> None:
@@ -138,9 +136,7 @@ def test_rows_that_fail_are_counted_once_however_often_they_are_asked_for(engine
     query.results()
     append(engine, "bids", (21, 0, "a", "bad"), (50,))
     for _ in range(3):
-        result = query.ask()
-        assert result is not None
-        assert (result.rows_failed, query.statistics().rows_failed) == (1, 1)
+        assert (asked(query).rows_failed, query.statistics().rows_failed) == (1, 1)
 
 
 def test_what_is_held_are_the_rows_of_open_sessions(engine: Engine) -> None:

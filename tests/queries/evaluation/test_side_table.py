@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
 
-from tests.queries.setting import WAYS, append, given, rows_of
+from tests.queries.setting import append, every_way, given, rows_of
 from upstream import Engine, UnboundedQueryError
+from upstream.queries.choices import Way
 
 ENRICHED = "SELECT b.x, a.x AS ask FROM bids b JOIN latest(asks) a ON a.k = b.k"
 
@@ -38,10 +37,8 @@ def test_a_row_that_is_older_than_the_newest_changes_nothing(engine: Engine) -> 
     assert [rows_of(each) for each in query.results()] == [[(1, 10)]]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_rows_of_a_window_meet_the_newest_rows(
-    engine: Engine, way: Literal["measured", "increments", "whole"]
-) -> None:
+@every_way
+def test_the_rows_of_a_window_meet_the_newest_rows(engine: Engine, way: Way) -> None:
     query = engine.continuous_query(
         "SELECT sum(b.x * a.x) AS x FROM tumble(bids, 10) b JOIN latest(asks) a ON a.k = b.k",
         evaluation=way,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Literal
 
 import pytest
 from hypothesis import given as given_that
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from tests.queries.setting import WAYS, append, given, make_streams, revised
+from tests.queries.setting import append, every_way, given, make_streams, revised
 from upstream import Engine, ManualClock
+from upstream.queries.choices import Way
 
-Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
 TUMBLES = "SELECT sum(x) AS x FROM tumble(bids, 10)"
 ARRIVALS = "SELECT sum(x) AS x FROM tumble(bids, INTERVAL '10 seconds', by => arrival)"
@@ -21,8 +20,6 @@ BOTH = (
     "SELECT (SELECT count(*) FROM tumble(bids, 10)) AS bids,"
     " (SELECT count(*) FROM tumble(asks, 10)) AS asks"
 )
-
-every_way = pytest.mark.parametrize("way", WAYS)
 
 # Which windows are answered
 

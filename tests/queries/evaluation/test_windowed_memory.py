@@ -11,11 +11,11 @@ import pytest
 from tests.queries.setting import append, given, held, make_streams, revised
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
+from upstream.queries.choices import Way
 from upstream.queries.evaluation import chosen_way, window_planning
 from upstream.queries.evaluation.chosen_way import ChosenWay
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
-Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
 
 

@@ -9,16 +9,14 @@ from typing import Literal, cast
 import pyarrow as pa
 import pytest
 
-from tests.queries.setting import WAYS, append, given, revised
+from tests.queries.setting import append, asked, every_way, given, revised
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
+from upstream.queries.choices import Way
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
-Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
 TUMBLES = "SELECT sum(x) AS x FROM tumble(bids, 10)"
-
-every_way = pytest.mark.parametrize("way", WAYS)
 
 
 def test_an_update_query_skips_older_results_and_never_rows(engine: Engine) -> None:
@@ -68,10 +66,8 @@ def test_only_what_changed_is_given(engine: Engine, way: Way) -> None:
 # Asking
 
 
-def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
-    result = query.ask()
-    assert result is not None
-    return revised([result])
+def answer(query: ContinuousQuery) -> list[tuple[object, ...]]:
+    return revised([asked(query)])
 
 
 @every_way
@@ -80,17 +76,17 @@ def test_what_is_asked_for_is_the_newest_closed_window(
     engine: Engine, way: Way, emit: Literal["asked", "slide"]
 ) -> None:
     query = engine.continuous_query(HOPS, evaluation=way, emit=emit)
-    assert asked(query) == [(None, 0, None)]
+    assert answer(query) == [(None, 0, None)]
     append(engine, "bids", (5, 1))
-    assert asked(query) == [(-20, 0, None)]  # the newest window that is over
+    assert answer(query) == [(-20, 0, None)]  # the newest window that is over
     append(engine, "bids", (15, 2), (25, 4))
-    assert asked(query) == [(0, 0, 3)]
-    assert asked(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
     append(engine, "bids", (28, 8))
-    assert asked(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
     append(engine, "bids", (1_000, 0))
-    assert asked(query) == [(980, 0, None)]
-    assert asked(query) == [(980, 0, None)]
+    assert answer(query) == [(980, 0, None)]
+    assert answer(query) == [(980, 0, None)]
 
 
 @every_way
@@ -105,17 +101,17 @@ def test_over_arrival_it_is_the_clock_that_makes_what_is_asked_for_empty(
         "SELECT k, count(*) AS n FROM tumble(bids, INTERVAL '5 seconds', by => arrival) GROUP BY k",
         evaluation=way,
     )
-    assert [content for _, _, content in asked(query)] == [0]
+    assert [content for _, _, content in answer(query)] == [0]
     clock.set(1.0)
     append(engine, "bids", (1,), (2,), (3,))
     clock.set(5.0)
-    assert [content for _, _, content in asked(query)] == [3]
+    assert [content for _, _, content in answer(query)] == [3]
     clock.set(3_600.0)
     evaluations = _counted_runs(query)
     for _ in range(720):
-        assert [content for _, _, content in asked(query)] == [0]
+        assert [content for _, _, content in answer(query)] == [0]
     assert evaluations() <= 2  # that of the result, and that of the first time it is asked for
-    assert [content for _, _, content in asked(grouped)] == [[]]
+    assert [content for _, _, content in answer(grouped)] == [[]]
     assert [len(each.table) for each in query.results()] == [1, 1]
     counts = query.statistics()
     assert (counts.results_due, counts.is_balanced) == (2, True)
@@ -142,7 +138,7 @@ def test_what_is_asked_for_is_there_when_all_results_were_taken(engine: Engine, 
     query = engine.continuous_query(HOPS, evaluation=way)
     append(engine, "bids", (5, 1), (15, 2), (25, 4))
     assert len(query.results()) == 2
-    assert asked(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
     assert query.results() == []
 
 
@@ -156,10 +152,10 @@ def test_what_is_asked_for_is_as_late_rows_have_made_it(
     # late       2      4               [10, 20) is the newest, and was empty at first
     query = engine.continuous_query(TUMBLES, evaluation=way, emit=emit, allowed_lateness=30)
     append(engine, "bids", (5, 1), (25, 0))
-    assert asked(query) == [(10, 0, None)]
+    assert answer(query) == [(10, 0, None)]
     append(engine, "bids", (5, 2))
-    assert asked(query) == [(10, 0, None)]
+    assert answer(query) == [(10, 0, None)]
     append(engine, "bids", (15, 4))
-    assert asked(query) == [(10, 1, 4)]
+    assert answer(query) == [(10, 1, 4)]
     append(engine, "bids", (6, 8))
-    assert asked(query) == [(10, 1, 4)]
+    assert answer(query) == [(10, 1, 4)]

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import Literal
 
-import pytest
 from hypothesis import given as given_that
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from tests.queries.setting import WAYS, append, given, held, make_streams, revised
+from tests.queries.setting import append, every_way, given, held, make_streams, revised
 from upstream import Engine, ManualClock
+from upstream.queries.choices import Way
 from upstream.queries.chunks.windows import Schedule, Windows
 
-Way = Literal["measured", "increments", "whole"]
 COUNTS = """SELECT count(*) AS n, sum(b.x * a.x) AS x
             FROM hop(bids, 20, 10) b JOIN hop(asks, 20, 10) a ON a.k = b.k"""
 PAIRS = """SELECT b.x AS bid, a.x AS ask
            FROM hop(bids, 20, 10) b JOIN hop(asks, 20, 10) a ON a.k = b.k"""
-
-every_way = pytest.mark.parametrize("way", WAYS)
 
 
 @every_way

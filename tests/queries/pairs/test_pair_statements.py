@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 import pytest
 
+from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
 from upstream.queries.pairs.pair_statements import PairStatements
 from upstream.queries.rewriting.split import split
@@ -18,20 +17,9 @@ WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
 PAIRS = "SELECT a.x AS a, b.x AS b FROM chunk_0 a JOIN chunk_1 b ON a.k = b.k"
 
 
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
 def statements(text: str, duck: Duck) -> PairStatements:
-    import sqlglot
-
-    query = sqlglot.parse_one(text, dialect="duckdb")
     schemas = {"chunk_0": SCHEMA, "chunk_1": SCHEMA}
-    # parse_one is typed wider than the query that it gives
-    [leaf] = split(query, (WINDOW, WINDOW), schemas, duck).leaves  # type: ignore[arg-type]
+    [leaf] = split(query_of(text), (WINDOW, WINDOW), schemas, duck).leaves
     return PairStatements(leaf, {0: SCHEMA, 1: SCHEMA}, duck)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.queries.setting import append, make_streams
-from upstream import Engine, ManualClock
+from tests.queries.setting import append
+from upstream import Engine
 from upstream.queries.results.error_text import error_text
 
 BAD = "Conversion Error: Could not convert string 'bad' to INT32"
@@ -46,13 +45,6 @@ def test_of_an_error_is_told_what_is_about_the_query_as_it_was_written(
 ) -> None:
     names = {"__s0": "max(k)", "__g0": "symbol"}
     assert error_text(ValueError(said), names) == text
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(clock=ManualClock()) as engine:
-        make_streams(engine)
-        yield engine
 
 
 @pytest.mark.parametrize("evaluation", ["increments", "whole"])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 from upstream.errors import QueryError
 from upstream.queries.sql import read_query
+from upstream.queries.sql.source_text import SourceText
 from upstream.queries.sql.window_clause import WindowClause
 from upstream.rows.stream_definition import StreamDefinition
 
@@ -42,6 +44,13 @@ def shown(caught: pytest.ExceptionInfo[QueryError]) -> str:
     assert error.line is not None
     assert error.column is not None
     return error.text.split("\n")[error.line - 1][error.column - 1 :]
+
+
+def select_of(text: str) -> exp.Select:
+    """Parse a SELECT as users' statements are parsed."""
+    select = SourceText(text).statement()
+    assert isinstance(select, exp.Select)
+    return select
 
 
 def only_window(windows: tuple[WindowClause, ...]) -> WindowClause:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow as pa
 import pytest
 import sqlglot
 from sqlglot import exp
 
+from tests.database.setting import SCHEMA, table, views
+from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
 from upstream.errors import QueryError
 from upstream.queries.sql.lending import answer_once, prepare, written
-
-SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
 
 
 @pytest.fixture
@@ -25,14 +24,6 @@ def duck() -> Iterator[Duck]:
 
 def tree(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, dialect="duckdb")
-
-
-def table(*values: int) -> pa.Table:
-    return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
-
-
-def views(duck: Duck) -> list[tuple[str, ...]]:
-    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
 
 
 def test_a_lent_table_has_its_name_in_the_query(duck: Duck) -> None:
@@ -84,8 +75,7 @@ def test_a_statement_that_fails_once_is_an_error_with_its_text(duck: Duck) -> No
 
 
 def test_words_for_the_time_are_the_clock_of_the_engine(duck: Duck) -> None:
-    words = tree("SELECT current_date AS d, current_timestamp AS t, localtime AS l")
-    assert isinstance(words, exp.Query)
+    words = query_of("SELECT current_date AS d, current_timestamp AS t, localtime AS l")
     statement = written(duck, words, {})
     assert statement.text.lower().count("()") == 3
     assert statement.columns()[0] == ("d", "t", "l")

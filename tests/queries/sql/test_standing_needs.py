@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import sqlglot
 from sqlglot import exp
 
+from tests.queries.parsed import query_of
 from upstream import Engine, ManualClock, StatementError, UnboundedQueryError
 from upstream.database.duck import Duck
 from upstream.errors import QueryKeyError
@@ -156,13 +154,6 @@ def test_a_query_that_cannot_stand_is_told_why() -> None:
         engine.continuous_query("SELECT v, w FROM a JOIN latest(b) USING (k)")
 
 
-@pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
 @pytest.mark.parametrize(
     ("text", "tables"),
     [
@@ -172,9 +163,7 @@ def duck() -> Iterator[Duck]:
     ],
 )
 def test_a_query_reads_the_tables_that_it_names(text: str, tables: set[str]) -> None:
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    assert tables_read(query) == tables
+    assert tables_read(query_of(text)) == tables
 
 
 @pytest.mark.parametrize(
