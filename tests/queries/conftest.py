@@ -24,6 +24,28 @@ def engine(clock: ManualClock) -> Iterator[Engine]:
         yield engine
 
 
+@pytest.fixture(scope="module")
+def shared_clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture(scope="module")
+def _shared_engine(shared_clock: ManualClock) -> Iterator[Engine]:
+    with Engine(clock=shared_clock) as engine:
+        make_streams(engine)
+        engine.sql("CREATE STREAM moments (time TIMESTAMP, k TEXT) KEY (k)")
+        engine.create_table("names", {"k": ["a"], "name": ["Ada"]})
+        yield engine
+
+
+@pytest.fixture
+def shared_engine(_shared_engine: Engine) -> Iterator[Engine]:
+    """One engine for all tests of a module: queries see only what comes after they were made."""
+    yield _shared_engine
+    for query in _shared_engine.queries:
+        query.close()
+
+
 @pytest.fixture
 def duck() -> Iterator[Duck]:
     duck = Duck()

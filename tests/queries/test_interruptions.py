@@ -12,11 +12,13 @@ from __future__ import annotations
 import os
 import signal
 
+import pyarrow as pa
 import pytest
 
 from tests.interrupted import Held, Interrupter
 from tests.queries.setting import append, make_streams
-from upstream import ContinuousQuery, Engine, ManualClock
+from upstream import ContinuousQuery, Engine, ManualClock, Result
+from upstream.database.prepared import Prepared
 from upstream.held_interrupt import HeldInterrupt
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
@@ -31,7 +33,9 @@ QUERIES = {
     "counted rows": "SELECT count(*) AS n FROM rows(bids, 4, 2)",
     "join": """SELECT b.k, count(*) AS n, max(a.x) AS x FROM hop(bids, 20, 10) b
                JOIN hop(asks, 40, 20) a ON a.k = b.k GROUP BY b.k""",
+    "update": "SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k",
     "landmark": "SELECT k, sum(x) AS x, max(x) AS y FROM landmark(bids, 10) GROUP BY k",
+    "everything": "SELECT k, sum(x) AS x FROM landmark(bids) GROUP BY k",
     "session": "SELECT k, count(*) AS n, window_end FROM session(bids, 6) GROUP BY k, window_end",
     "row by row": "SELECT k, x + 1 AS y FROM bids",
     "newest": "SELECT k, x FROM latest(bids)",
@@ -65,7 +69,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         held.setattr(chosen_way, "_WINDOWS", 2)
         make_streams(engine)
         lateness = 15 if name in ("sums", "join") else None
-        semantics: Semantics = "update" if name == "newest" else "append"
+        semantics: Semantics = "update" if name in ("newest", "update") else "append"
         query = engine.continuous_query(
             QUERIES[name],
             semantics,
@@ -78,14 +82,14 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             enter(self)
             Held.depth += 1
 
-        def let_go(self: HeldInterrupt, *why: object) -> None:
+        def released(self: HeldInterrupt, *why: object) -> None:
             try:
                 leave(self, *why)
             finally:
                 Held.depth -= 1
 
         held.setattr(HeldInterrupt, "__enter__", held_back)
-        held.setattr(HeldInterrupt, "__exit__", let_go)
+        held.setattr(HeldInterrupt, "__exit__", released)
         answers: list[object] = []
         for slide in range(5):
             for stream in ("bids", "asks"):
@@ -151,6 +155,42 @@ def test_ctrl_c_while_a_batch_is_taken_comes_once_right_after_it(
     assert query.is_due()
     append(engine, "bids", (21, 3))
     assert [result.table["x"][0].as_py() for result in query.results()] == [1, 2]
+
+
+SUMS = "SELECT sum(x) AS x FROM tumble(bids, 10)"
+
+
+def interrupted_run(self: Prepared, **_: pa.Table) -> pa.Table:
+    raise KeyboardInterrupt
+
+
+def test_other_queries_are_not_interrupted_with_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query, other = engine.continuous_query(SUMS), engine.continuous_query(SUMS)
+    append(engine, "bids", (1, 1), (11, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Prepared, "run", interrupted_run)
+        with pytest.raises(KeyboardInterrupt):
+            query.results()
+    assert len(other.results()) == len(query.results()) == 1
+    assert not query.is_due()
+
+
+def test_a_query_that_was_interrupted_is_due(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Result] = []
+    query = engine.continuous_query(SUMS, callback=found.append)
+    assert not query.is_due()
+    append(engine, "bids", (1, 1), (11, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Prepared, "run", interrupted_run)
+        with pytest.raises(KeyboardInterrupt):
+            engine.run(1.0)
+    assert query.is_due()
+    engine.run(1.0)
+    assert len(found) == 1
 
 
 def hash_of(text: str) -> int:

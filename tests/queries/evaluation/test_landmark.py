@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from random import Random
-from typing import Literal
 
 import pytest
 
@@ -24,18 +23,6 @@ def test_without_a_slide_there_is_an_answer_whenever_a_row_came(engine: Engine) 
     assert query.results() == []
     append(engine, "bids", (90, 8))
     assert given(query.results()) == [(5, 90, 15)]
-
-
-def test_its_staleness_is_counted_from_the_first_row_that_no_answer_was_about(
-    engine: Engine, clock: ManualClock
-) -> None:
-    query = engine.continuous_query(GROWS)
-    clock.set(10)
-    append(engine, "bids", (1,))
-    clock.set(12)
-    append(engine, "bids", (2,))
-    clock.set(15)
-    assert [result.staleness for result in query.results()] == [5.0]
 
 
 def test_with_a_slide_there_is_an_answer_for_each_that_had_rows(engine: Engine) -> None:
@@ -207,30 +194,6 @@ def test_an_update_query_skips_older_results_and_no_rows(engine: Engine) -> None
     [result] = query.results()
     assert given([result]) == [(0, 100, 20)]
     assert query.statistics().results_skipped == 9
-
-
-@pytest.mark.parametrize("semantics", ["append", "update"])
-@pytest.mark.parametrize("text", [GROWS, SLIDES])
-def test_what_is_held_does_not_grow(
-    engine: Engine, text: str, semantics: Literal["append", "update"]
-) -> None:
-    query = engine.continuous_query(text, semantics=semantics)
-    rows_held = []
-    for time in range(0, 500, 10):
-        append(engine, "bids", *[(time + i, 1) for i in range(10)])
-        query.results()
-        rows_held.append(held(query))
-    assert 0 < max(rows_held) <= 4
-
-
-def test_rows_that_fail_are_left_out_and_counted(engine: Engine) -> None:
-    query = engine.continuous_query("SELECT sum(CAST(note AS INT)) AS x FROM landmark(bids)")
-    append(engine, "bids", (1, 0, "a", "1"), (2, 0, "a", "bad"), (3, 0, "a", "4"))
-    assert given(query.results()) == [(1, 3, 5)]
-    counts = query.statistics()
-    assert counts.rows_failed == 1
-    assert counts.error is not None
-    assert "bad" in counts.error
 
 
 def test_an_answer_that_fails_is_a_result_with_an_error_and_the_next_is_good(

@@ -69,16 +69,6 @@ def test_streams_are_joined_as_they_are_now(engine: Engine) -> None:
     assert [rows_of(each) for each in query.results()] == [[("a", 1)]]
 
 
-def test_staleness_is_counted_from_the_first_news(engine: Engine, clock: ManualClock) -> None:
-    query = engine.continuous_query(TOTAL)
-    clock.set(10)
-    append(engine, "bids", (1, 1))
-    clock.set(11)
-    append(engine, "bids", (2, 2))
-    clock.set(15)
-    assert [result.staleness for result in query.results()] == [5.0]
-
-
 @pytest.mark.parametrize("start", [0, 100])
 def test_what_is_asked_for_is_as_stale_as_the_news_it_has(start: float) -> None:
     clock = ManualClock(start)
@@ -103,15 +93,6 @@ def test_before_anything_came_the_answer_is_that_over_no_rows(engine: Engine) ->
     assert query.statistics().results_skipped == 0
 
 
-def test_rows_that_fail_are_left_out_where_rows_stand_alone(engine: Engine) -> None:
-    query = engine.continuous_query(
-        "SELECT k, CAST(note AS INT) AS x FROM bids", semantics="update"
-    )
-    append(engine, "bids", (1, 0, "a", "1"), (1, 0, "b", "bad"), (1, 0, "c", "3"))
-    assert [rows_of(each) for each in query.results()] == [[("a", 1), ("c", 3)]]
-    assert query.statistics().rows_failed == 1
-
-
 def test_an_answer_that_fails_is_a_result_with_an_error_and_the_next_is_good(
     engine: Engine,
 ) -> None:
@@ -123,13 +104,3 @@ def test_an_answer_that_fails_is_a_result_with_an_error_and_the_next_is_good(
     append(engine, "bids", (2, 0, "a", "7"))
     assert given(query.results()) == [(None, None, 7)]
     assert query.statistics().error == result.error
-
-
-def test_what_is_held_is_a_row_for_each_key(engine: Engine) -> None:
-    query = engine.continuous_query(PER_KEY, semantics="update")
-    for time in range(200):
-        append(engine, "bids", (time, time, "abc"[time % 3]))
-        if time % 50 == 0:
-            query.results()
-    query.results()
-    assert held(query) == 3

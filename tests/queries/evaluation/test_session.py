@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from tests.queries.setting import append, asked, given, held
+from tests.queries.setting import append, asked, given
 from upstream import Engine, ManualClock, UnboundedQueryError, WindowError
 
 COUNTS = "SELECT k, count(*) AS n, sum(x) AS x FROM session(bids, 10, per => k) GROUP BY k"
@@ -137,16 +137,6 @@ def test_rows_that_fail_are_counted_once_however_often_they_are_asked_for(engine
     append(engine, "bids", (21, 0, "a", "bad"), (50,))
     for _ in range(3):
         assert (asked(query).rows_failed, query.statistics().rows_failed) == (1, 1)
-
-
-def test_what_is_held_are_the_rows_of_open_sessions(engine: Engine) -> None:
-    query = engine.continuous_query(COUNTS)
-    rows_held = []
-    for time in range(0, 2_000, 20):
-        append(engine, "bids", *[(time + i, 1, "ab"[i % 2]) for i in range(8)])
-        query.results()
-        rows_held.append(held(query))
-    assert 0 < max(rows_held) <= 24
 
 
 def test_a_session_joins_the_newest_rows_of_another_stream_and_no_other_window(

@@ -222,17 +222,6 @@ CASTS = "SELECT sum(CAST(note AS INT)) AS x FROM hop(bids, 20, 10)"
 
 
 @pytest.mark.parametrize("way", ["increments", "measured"])
-def test_rows_that_fail_are_left_out_and_counted(engine: Engine, way: Way) -> None:
-    query = engine.continuous_query(CASTS, evaluation=way)
-    append(engine, "bids", (1, 0, "a", "1"), (2, 0, "a", "bad"), (11, 0, "a", "2"), (30,))
-    assert given(query.results()) == [(-10, 10, 1), (0, 20, 3), (10, 30, 2)]
-    counts = query.statistics()
-    assert counts.rows_failed == 1
-    assert counts.error is not None
-    assert "bad" in counts.error
-
-
-@pytest.mark.parametrize("way", ["increments", "measured"])
 def test_a_row_that_fails_may_come_late_or_after_many_good_ones(engine: Engine, way: Way) -> None:
     query = engine.continuous_query(CASTS, evaluation=way, allowed_lateness=30)
     append(engine, "bids", (1, 0, "a", "1"), (12, 0, "a", "2"), (20, 0))

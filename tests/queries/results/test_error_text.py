@@ -100,10 +100,3 @@ def test_no_error_quotes_a_statement_of_ours(engine: Engine, text: str) -> None:
     append(engine, "bids", (1, 0, "bad"))
     [result] = query.results()
     assert result.error == (f"{BAD} when casting from source column max(k)")
-
-
-def test_rows_that_are_left_out_are_told_of_in_a_line(engine: Engine) -> None:
-    query = engine.continuous_query("SELECT k::INT AS k FROM bids")
-    append(engine, "bids", (1, 0, "bad"))
-    query.results()
-    assert query.statistics().error == (f"{BAD} when casting from source column k")
