@@ -11,6 +11,7 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any, Protocol
 
+import pyarrow as pa
 import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +26,6 @@ from upstream.queries.sql.lending import prepare
 from .interruptions import Line, is_interrupted, lines_of, worth_trying
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import pytest
 
     from upstream.queries.chunks.cutter import Piece
@@ -76,8 +76,6 @@ class Partials:
 
     def table(self, rows: list[Row]) -> pa.Table:
         """Return rows as a table of partials."""
-        import pyarrow as pa
-
         columns = zip(*rows, strict=True) if rows else [()] * len(self.schema)
         arrays = [
             pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)
@@ -86,8 +84,6 @@ class Partials:
 
     def merge(self, tables: list[pa.Table]) -> pa.Table:
         """Merge by one GROUP BY over everything."""
-        import pyarrow as pa
-
         table = pa.concat_tables(tables) if tables else self.schema.empty_table()
         if table.num_rows == 0:
             return table
@@ -186,8 +182,6 @@ class RunningMergeContract:
 
     @classmethod
     def setup_class(cls) -> None:
-        import pyarrow as pa
-
         schema = pa.schema(
             [
                 ("place", pa.string()),

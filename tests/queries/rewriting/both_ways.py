@@ -7,9 +7,7 @@ columns as they are where the split says so.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from itertools import product
 
 import pyarrow as pa
@@ -19,11 +17,12 @@ from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
 from upstream.queries.rewriting.split import DEFECT, split
-from upstream.queries.rewriting.split_query import Leaf, SplitQuery
+from upstream.queries.rewriting.split_query import Leaf
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
 
+from ..differential.comparison import difference
 from ..parsed import query_of
 
 Steps = Sequence[pa.Table]
@@ -171,38 +170,10 @@ def merge_query(leaf: Leaf) -> exp.Select:
 def assert_same(whole: pa.Table, parts: pa.Table, what: str, *, is_ordered: bool) -> None:
     """Assert that two results are equal, floats up to what an order of summing makes of them."""
     assert parts.schema.equals(whole.schema), f"{what}\n{whole.schema}\n{parts.schema}"
-    left, right = _rows(whole), _rows(parts)
-    if not is_ordered:
-        left, right = sorted(left, key=_sort_key), sorted(right, key=_sort_key)
-    is_same = len(left) == len(right) and all(map(is_close, left, right))
-    assert is_same, f"{what}\nwhole: {left}\nparts: {right}"
+    told = difference(whole, parts, is_ordered=is_ordered, absolute=1e-9)
+    assert not told, f"{what}\n{told}"
 
 
 def _rows(table: pa.Table) -> list[list[object]]:
     columns = [column.to_pylist() for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)] if columns else []
-
-
-def _sort_key(value: object) -> str:
-    if isinstance(value, list):
-        return repr([_sort_key(item) for item in value])
-    return f"{value:.4g}" if isinstance(value, float) else repr(value)
-
-
-def is_close(left: object, right: object) -> bool:
-    """Compare values, nested ones part by part."""
-    if isinstance(left, float) and isinstance(right, float):
-        both_nan = math.isnan(left) and math.isnan(right)
-        return both_nan or math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
-    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-        return len(left) == len(right) and all(map(is_close, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(is_close(left[k], right[k]) for k in left)
-    if isinstance(left, Decimal) and isinstance(right, Decimal):
-        return left == right
-    return type(left) is type(right) and left == right
-
-
-def leaf_rules(split_query: SplitQuery) -> list[str]:
-    """Return the rules that made the leaves."""
-    return [leaf.rule for leaf in split_query.leaves]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from sqlglot import exp
@@ -9,7 +11,7 @@ from sqlglot import exp
 from upstream.errors import QueryError
 from upstream.queries.sql import read_query
 from upstream.queries.sql.source_text import SourceText
-from upstream.queries.sql.window_clause import WindowClause
+from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 from upstream.rows.stream_definition import StreamDefinition
 
 STREAMS = {
@@ -51,6 +53,13 @@ def select_of(text: str) -> exp.Select:
     select = SourceText(text).statement()
     assert isinstance(select, exp.Select)
     return select
+
+
+def window(
+    kind: str, stream: str, size: int = 0, slide: int = 0, *, axis: Axis = Axis.SOURCE, **more: Any
+) -> WindowClause:
+    """Return a window over the time of a stream, unless another axis is given."""
+    return WindowClause(WindowKind(kind), stream, axis, size, slide, **more)
 
 
 def only_window(windows: tuple[WindowClause, ...]) -> WindowClause:

@@ -10,10 +10,10 @@ from upstream.errors import QueryError, QuerySyntaxError, WindowError
 from upstream.queries.sql import ParsedQuery, check, parse, read_query
 from upstream.queries.sql.foreign_forms import foreign_form
 from upstream.queries.sql.source_text import SourceText
-from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
+from upstream.queries.sql.window_clause import WindowClause
 from upstream.rows.stream_definition import StreamDefinition
 
-from .example_streams import STREAMS, only_window, shown
+from .example_streams import STREAMS, only_window, shown, window
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ MINUTE = 60_000_000
     [
         (
             "TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES)",
-            WindowClause(WindowKind.TUMBLE, "bid", Axis.SOURCE, 10 * MINUTE, 10 * MINUTE),
+            window("tumble", "bid", 10 * MINUTE, 10 * MINUTE),
         ),
         (
             """TABLE(
@@ -97,56 +97,46 @@ MINUTE = 60_000_000
                     DATA => TABLE Bid,
                     TIMECOL => DESCRIPTOR(bidtime),
                     SIZE => INTERVAL '10' MINUTES))""",
-            WindowClause(WindowKind.TUMBLE, "bid", Axis.SOURCE, 10 * MINUTE, 10 * MINUTE),
+            window("tumble", "bid", 10 * MINUTE, 10 * MINUTE),
         ),
         (
             "TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '1' HOUR, INTERVAL '9' MINUTE))",
-            WindowClause(
-                *(WindowKind.TUMBLE, "bid", Axis.SOURCE, 60 * MINUTE, 60 * MINUTE),
-                offset=9 * MINUTE,
-            ),
+            window("tumble", "bid", 60 * MINUTE, 60 * MINUTE, offset=9 * MINUTE),
         ),
         (
             "HOP(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES)",
-            WindowClause(WindowKind.HOP, "bid", Axis.SOURCE, 10 * MINUTE, 5 * MINUTE),
+            window("hop", "bid", 10 * MINUTE, 5 * MINUTE),
         ),
         (
             """HOP(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime),
                 SLIDE => INTERVAL '5' MINUTES, SIZE => INTERVAL '10' MINUTES,
                 OFFSET => INTERVAL '1' MINUTE)""",
-            WindowClause(
-                WindowKind.HOP, "bid", Axis.SOURCE, 10 * MINUTE, 5 * MINUTE, offset=MINUTE
-            ),
+            window("hop", "bid", 10 * MINUTE, 5 * MINUTE, offset=MINUTE),
         ),
         (
             "SESSION(TABLE Bid PARTITION BY item, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES)",
-            WindowClause(WindowKind.SESSION, "bid", Axis.SOURCE, 5 * MINUTE, per=("item",)),
+            window("session", "bid", 5 * MINUTE, per=("item",)),
         ),
         (
             """SESSION(DATA => TABLE Bid PARTITION BY (item, supplier_id),
                 TIMECOL => DESCRIPTOR(bidtime), GAP => INTERVAL '5' MINUTES)""",
-            WindowClause(
-                *(WindowKind.SESSION, "bid", Axis.SOURCE, 5 * MINUTE), per=("item", "supplier_id")
-            ),
+            window("session", "bid", 5 * MINUTE, per=("item", "supplier_id")),
         ),
         (
             "SESSION(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES)",
-            WindowClause(WindowKind.SESSION, "bid", Axis.SOURCE, 5 * MINUTE),
+            window("session", "bid", 5 * MINUTE),
         ),
         (
             "TUMBLE (taxi_trips, completed_at, INTERVAL '2 MINUTES')",
-            WindowClause(WindowKind.TUMBLE, "taxi_trips", Axis.SOURCE, 2 * MINUTE, 2 * MINUTE),
+            window("tumble", "taxi_trips", 2 * MINUTE, 2 * MINUTE),
         ),
         (
             "HOP (taxi_trips, completed_at, INTERVAL '1 MINUTE', INTERVAL '2 MINUTES')",
-            WindowClause(WindowKind.HOP, "taxi_trips", Axis.SOURCE, 2 * MINUTE, MINUTE),
+            window("hop", "taxi_trips", 2 * MINUTE, MINUTE),
         ),
         (
             "tumble(taxi_trips, completed_at, INTERVAL '1 day', INTERVAL '-1 minute')",
-            WindowClause(
-                *(WindowKind.TUMBLE, "taxi_trips", Axis.SOURCE, 1440 * MINUTE, 1440 * MINUTE),
-                offset=1439 * MINUTE,
-            ),
+            window("tumble", "taxi_trips", 1440 * MINUTE, 1440 * MINUTE, offset=1439 * MINUTE),
         ),
     ],
 )
@@ -282,8 +272,7 @@ def test_a_query_that_means_something_else_is_told_what_to_write(
     assert shown(caught).startswith(place)
 
 
-MINUTE = 60_000_000
-TUMBLE = WindowClause(WindowKind.TUMBLE, "trades", Axis.SOURCE, MINUTE, MINUTE)
+TUMBLE = window("tumble", "trades", MINUTE, MINUTE)
 BOUNDS = """STRUCT_PACK("start" := (SELECT window_start FROM bounds_0),
     "end" := (SELECT window_end FROM bounds_0))"""
 
@@ -346,9 +335,7 @@ def test_the_value_of_a_window_is_its_bounds(text: str, expected: str, duck: Duc
 def test_the_width_of_a_hop_comes_behind_its_slide(duck: Duck) -> None:
     text = """SELECT hop(interval '1 minute', interval '5 minutes') AS window, avg(price)
         FROM trades GROUP BY window"""
-    assert only_window(read(text, duck).windows) == WindowClause(
-        WindowKind.HOP, "trades", Axis.SOURCE, 5 * MINUTE, MINUTE
-    )
+    assert only_window(read(text, duck).windows) == window("hop", "trades", 5 * MINUTE, MINUTE)
 
 
 @pytest.mark.parametrize(
@@ -366,9 +353,7 @@ def test_a_session_is_of_what_is_grouped_by_beside_it(
     text = f"""SELECT session(interval '5 minutes') AS window, any_value(symbol) AS x
         FROM trades t GROUP BY {group}"""
     text = text if per == () else text.replace("any_value(symbol) AS x", "symbol AS s")
-    assert only_window(read(text, duck).windows) == WindowClause(
-        WindowKind.SESSION, "trades", Axis.SOURCE, 5 * MINUTE, per=per
-    )
+    assert only_window(read(text, duck).windows) == window("session", "trades", 5 * MINUTE, per=per)
 
 
 @pytest.mark.parametrize(

@@ -47,13 +47,17 @@ class Quotes:
         return QUOTES if columns is None else QUOTES.select([*columns])
 
 
+def statement(text: str, duck: Duck) -> InsertInto:
+    parsed = parse(text, duck)
+    assert isinstance(parsed, InsertInto)
+    return parsed
+
+
 def inserted(
     text: str, duck: Duck, streams: Mapping[str, Relation] | None = None
 ) -> list[dict[str, object]]:
-    statement = parse(text, duck)
-    assert isinstance(statement, InsertInto)
     trades = STREAMS["trades"]
-    rows = rows_to_insert(statement, trades, duck, streams or {"quotes": Quotes()})
+    rows = rows_to_insert(statement(text, duck), trades, duck, streams or {"quotes": Quotes()})
     assert rows.schema == trades.schema
     listed: list[dict[str, object]] = rows.to_pylist()
     return listed
@@ -172,9 +176,7 @@ def test_a_statement_that_does_not_fit_is_shown_where_it_is(
 
 
 def shown_at(text: str, row: int, column: int | None, duck: Duck) -> str:
-    statement = parse(text, duck)
-    assert isinstance(statement, InsertInto)
-    return text[place_of_value(statement, row, column) :]
+    return text[place_of_value(statement(text, duck), row, column) :]
 
 
 PLACED = "INSERT INTO s (a, b) VALUES (1, -2),\n ((3), f(4, [5, 6])), ({'a': 7, 'b': 8}, NULL)"
@@ -217,12 +219,6 @@ SCHEMA = pa.schema(
     }
 )
 STREAM = StreamDefinition("s", SCHEMA, (), None)
-
-
-def statement(text: str, duck: Duck) -> InsertInto:
-    parsed = parse(text, duck)
-    assert isinstance(parsed, InsertInto)
-    return parsed
 
 
 @pytest.mark.parametrize(
