@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -46,6 +48,16 @@ def shown(caught: pytest.ExceptionInfo[QueryError]) -> str:
     assert error.line is not None
     assert error.column is not None
     return error.text.split("\n")[error.line - 1][error.column - 1 :]
+
+
+@contextmanager
+def refused(
+    kind: type[QueryError], place: str | tuple[str, ...], reason: str = ""
+) -> Iterator[pytest.ExceptionInfo[QueryError]]:
+    """Expect an error of this kind, with this reason or hint, at a place that begins like this."""
+    with pytest.raises(kind, match=reason) as caught:
+        yield caught
+    assert shown(caught).startswith(place)
 
 
 def select_of(text: str) -> exp.Select:

@@ -11,7 +11,7 @@ from upstream.queries.sql import read_query
 from upstream.queries.sql.window_clause import Axis, Unit, WindowClause
 from upstream.rows.stream_definition import StreamDefinition
 
-from .example_streams import STREAMS, only_window, shown, window, window_of
+from .example_streams import STREAMS, only_window, refused, shown, window, window_of
 
 MINUTE = 60_000_000
 
@@ -151,16 +151,14 @@ def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
     ],
 )
 def test_what_is_no_window_is_shown_where_it_is(call: str, place: str, reason: str) -> None:
-    with pytest.raises(WindowError, match=reason) as caught:
+    with refused(WindowError, place, reason) as caught:
         window_of(call)
-    assert shown(caught).startswith(place)
     assert caught.value.hint
 
 
 def test_a_window_over_no_stream_names_the_nearest() -> None:
-    with pytest.raises(UnknownStreamError, match="did you mean trades") as caught:
+    with refused(UnknownStreamError, "trade,", "did you mean trades"):
         window_of("tumble(trade, INTERVAL '1 minute')")
-    assert shown(caught).startswith("trade,")
     with pytest.raises(UnknownStreamError):
         window_of("tumble(main.trades, INTERVAL '1 minute')")
 
@@ -174,10 +172,9 @@ def test_rows_per_no_column_names_the_nearest() -> None:
 def test_the_place_is_right_in_the_middle_of_a_query() -> None:
     text = """SELECT * FROM companies JOIN
         hop(trades, INTERVAL '10 minutes' + (INTERVAL '1 minute'), 3) AS t ON true"""
-    with pytest.raises(WindowError) as caught:
+    with refused(WindowError, "3) AS t") as caught:
         read_query(text, STREAMS)
     assert caught.value.line == 2
-    assert shown(caught).startswith("3) AS t")
 
 
 def test_sessions_of_a_stream_without_a_key_are_of_all_rows() -> None:
@@ -196,9 +193,8 @@ def test_sessions_per_no_column_name_the_nearest() -> None:
 def test_duckdb_reads_an_offset_although_that_is_a_keyword(operator: str, duck: Duck) -> None:
     text = f"SELECT 'é' AS e, * FROM tumble(ticks, 10, offset {operator} 3) LIMIT 1 OFFSET 2"
     assert only_window(read_query(text, STREAMS, duck).windows).offset == 3
-    with pytest.raises(WindowError) as caught:
+    with refused(WindowError, "ofset"):
         read_query(text.replace("offset", "ofset"), STREAMS, duck)
-    assert shown(caught).startswith("ofset")
 
 
 def test_a_column_named_key_is_meant_before_the_key_of_the_stream() -> None:
