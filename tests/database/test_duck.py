@@ -145,7 +145,7 @@ def test_an_answer_is_known_until_the_database_changes(duck: Duck) -> None:
     assert (duck.known(tables), len(asked)) == (2, 3)
 
 
-def test_python_variables_are_no_tables() -> None:
+def test_python_variables_are_not_read_as_tables() -> None:
     tables = {"x": [1]}
     with Engine() as engine, pytest.raises(UnknownTableError):
         engine.sql("SELECT * FROM tables")

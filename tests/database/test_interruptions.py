@@ -23,7 +23,7 @@ PAIRS = "SELECT a.k, a.v + b.v AS v, now() AS at FROM a JOIN b USING (k) ORDER B
 
 
 def open_rows(duck: Duck) -> list[tuple[object, ...]]:
-    """Return what is left of a result that nobody fetched."""
+    """Return what is left of a result that was not fetched."""
     try:
         return duck._connection.fetchall()
     except duckdb.InvalidInputException:  # there is none

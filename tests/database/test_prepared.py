@@ -149,7 +149,7 @@ def writing(text: str, **schemas: pa.Schema) -> Write:
     return write
 
 
-def test_the_columns_of_a_query_are_told_without_running_it(duck: Duck) -> None:
+def test_the_columns_of_a_query_are_known_without_running_it(duck: Duck) -> None:
     text = "SELECT k, sum(v) AS total, k, CAST('none' AS INT) FROM {t} GROUP BY ALL"
     statement = duck.written(writing(text, t=SCHEMA))
     names = "k", "total", "k", "CAST('none' AS INTEGER)"
@@ -197,7 +197,7 @@ def test_a_query_is_asked_about_once_while_relations_are_kept(duck: Duck) -> Non
     assert duck.written(writing("SELECT * FROM changing")).columns()[0] == ("a", "b")
 
 
-def test_relations_of_one_schema_are_told_apart_in_a_statement(duck: Duck) -> None:
+def test_relations_of_one_schema_are_distinguished_in_a_statement(duck: Duck) -> None:
     text = "SELECT (SELECT count(*) FROM {a}) AS a, (SELECT count(*) FROM {b}) AS b"
     statement = duck.written(writing(text, a=SCHEMA, b=SCHEMA))
     statement.hold({"b": pa.table({"k": ["x"], "v": [1]}, SCHEMA)})

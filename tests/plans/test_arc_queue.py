@@ -73,7 +73,7 @@ class TestAnyArc:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_was_put_in_can_be_taken_once(policy: str) -> None:
+def test_an_update_can_be_taken_once(policy: str) -> None:
     arc = tuple_arc(Streams(), policy)
     assert not arc.has_more
     arc.put(Update("IBM", 24, 0.0))
@@ -113,7 +113,7 @@ def test_staleness_is_how_long_the_oldest_has_waited(streams: Streams) -> None:
     assert arc.staleness() == 0.0
 
 
-def test_what_was_taken_is_delivered_when_it_is_settled(streams: Streams) -> None:
+def test_taken_updates_are_delivered_when_the_arc_settles(streams: Streams) -> None:
     arc = tuple_arc(streams, "in-place")
     arc.put(Update("IBM", 1, 0.0))
     arc.take(None)

@@ -48,7 +48,7 @@ def test_a_plan_reads_a_stream_once_even_if_it_is_several_sources(streams: Strea
     assert streams_of(plan) == (streams.left, streams.right)
 
 
-def test_functions_are_told_by_their_names() -> None:
+def test_functions_are_recognised_by_their_names() -> None:
     class Rule:
         def __call__(self) -> None: ...
 
@@ -56,7 +56,7 @@ def test_functions_are_told_by_their_names() -> None:
     assert name_of_function(Rule()) == "Rule"
 
 
-def test_what_cannot_be_called_is_no_function() -> None:
+def test_a_value_that_cannot_be_called_is_refused_as_a_function() -> None:
     check_function("rule", number_of, "a function")
     check_function("rule", None, "a function", or_none=True)
     with pytest.raises(ParameterError, match="rule must be a function"):

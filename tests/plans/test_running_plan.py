@@ -125,7 +125,7 @@ def test_a_part_of_a_plan_may_be_in_several(streams: Streams) -> None:
     assert [len(plan.results) for plan in plans] == [1, 1, 1]
 
 
-def test_a_source_alone_is_no_plan() -> None:
+def test_a_source_alone_is_not_a_plan() -> None:
     stream = Stream()
     with pytest.raises(ParameterError, match="attach a queue"):
         RunningPlan(Source(stream), Streams().clock)

@@ -66,7 +66,7 @@ def test_a_silent_input_delays_nothing(streams: Streams) -> None:
     assert values_of(query.results()) == [24]
 
 
-def test_a_deleted_key_begins_anew(streams: Streams) -> None:
+def test_a_deleted_key_starts_again(streams: Streams) -> None:
     query = union_of(streams, input="push")
     streams.left.enqueue("IBM", 1, 5)
     streams.left.enqueue("IBM", TOMBSTONE, 6)

@@ -278,7 +278,7 @@ def test_a_query_that_is_never_asked_holds_a_bounded_number_of_rows(
     assert max(held) <= 10_200  # of 24,000 that came
 
 
-def test_nan_is_no_change(engine: Engine) -> None:
+def test_nan_after_nan_does_not_count_as_a_change(engine: Engine) -> None:
     query = engine.continuous_query(
         "SELECT symbol, 'nan'::DOUBLE AS x FROM tumble(trades, INTERVAL '10 seconds')",
         emit="changed",

@@ -79,7 +79,9 @@ def fed(engine: Engine, query: ContinuousQuery, piece: int) -> list[Result]:
 
 @pytest.mark.parametrize("piece", [STEP, 3, 120], ids=lambda rows: f"{rows} rows at a time")
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())
-def test_each_window_is_answered_as_anew(engine: Engine, text: str, piece: int) -> None:
+def test_each_window_has_the_result_of_a_full_evaluation(
+    engine: Engine, text: str, piece: int
+) -> None:
     query = engine.continuous_query(text.format(*WINDOWS), evaluation="increments")
     assert "incrementally" in query.explain()
     results = fed(engine, query, piece)
@@ -101,7 +103,7 @@ def test_a_landmark_is_answered_from_one_cumulative_result(engine: Engine, piece
 
 
 @pytest.mark.parametrize("name", ["Q1", "Figure 3(b), sum: concatenation with compensation"])
-def test_tuples_are_discarded_once_their_basic_window_has_a_partial(
+def test_tuples_are_dropped_once_their_basic_window_has_a_partial(
     engine: Engine, name: str
 ) -> None:
     """Of a step with two hundred rows no more is held than its groups."""

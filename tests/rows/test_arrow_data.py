@@ -46,7 +46,7 @@ def test_what_is_no_table_is_an_error_that_says_what_is(data: object) -> None:
 
 
 @pytest.mark.parametrize("data", ["trades.csv", Path("trades.csv")])
-def test_of_a_path_it_is_said_how_to_read_it(data: object) -> None:
+def test_the_hint_for_a_path_says_how_to_read_it(data: object) -> None:
     with pytest.raises(ParameterError, match=r"read_csv\(\).*create_table\(\)"):
         as_arrow(data)
 
@@ -157,7 +157,7 @@ def test_times_may_be_texts(text: str, kind: pa.DataType, expected: str) -> None
         assert str(value) == expected
 
 
-def test_a_time_without_a_zone_is_no_moment() -> None:
+def test_a_time_without_a_zone_is_refused_where_a_moment_is_needed() -> None:
     with pytest.raises(StreamTypeError, match=r"is not a TIMESTAMPTZ such as .*\+01:00"):
         appended({"a": ["2026-01-02 09:30:00"]}, pa.timestamp("us", "UTC"))
     with pytest.raises(StreamTypeError, match="some of the texts have a time zone"):

@@ -41,7 +41,7 @@ def test_other_types_have_no_fixed_width(type_: pa.DataType) -> None:
     assert stored_as(type_) is None
 
 
-def test_an_interval_of_months_is_no_number() -> None:
+def test_an_interval_of_months_is_not_a_number() -> None:
     assert stored_as(pa.month_day_nano_interval()) is None
 
 

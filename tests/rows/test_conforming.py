@@ -136,7 +136,9 @@ def test_what_does_not_fit_is_shown_with_its_row(
         (pa.array([{"a": 1}]), pa.struct({"b": pa.int64()})),
     ],
 )
-def test_what_would_have_to_be_read_anew_is_refused(values: pa.Array, kind: pa.DataType) -> None:
+def test_a_query_that_would_read_all_rows_again_is_refused(
+    values: pa.Array, kind: pa.DataType
+) -> None:
     with pytest.raises(StreamTypeError, match="cast it first") as caught:
         converted(values, kind)
     assert caught.value.column == "v"

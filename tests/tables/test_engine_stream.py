@@ -168,7 +168,7 @@ def test_a_closed_stream_lets_go_what_it_had() -> None:
     assert entry.log.stored_rows == 0
 
 
-def test_a_stream_is_found_in_any_case_and_goes_by_the_name_that_it_was_defined_by() -> None:
+def test_a_stream_is_found_in_any_case_and_keeps_the_name_of_its_definition() -> None:
     streams = Streams()
     trades = stream("Trades")
     streams.add(trades)

@@ -22,7 +22,7 @@ def waiting(reader: LogReader) -> list[int]:
     return [x for batch in reader.peek() for x in batch.rows["x"].to_pylist()]
 
 
-def test_a_log_that_nobody_reads_keeps_nothing() -> None:
+def test_a_log_without_readers_keeps_nothing() -> None:
     log = Log()
     log.add(rows(1, 2, 3), 1.0)
     assert (log.stored_rows, log.rows) == (0, 3)

@@ -120,7 +120,7 @@ def test_nothing_is_a_table_too() -> None:
     assert newest.statistics().came == 0
 
 
-def test_times_beyond_what_a_float_can_tell_apart_are_told_apart() -> None:
+def test_times_that_differ_by_less_than_a_float_can_hold_are_distinguished() -> None:
     newest = NewestRows(STREAM)
     newest.add(quick((2**61 + 1, "a"), (2**61, "b"), (2**61, "a"), (2**61 + 1, "b")))
     assert times_and_keys(newest.table()) == [(2**61 + 1, "a"), (2**61 + 1, "b")]

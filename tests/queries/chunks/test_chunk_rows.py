@@ -48,7 +48,7 @@ def test_what_was_looked_at_is_not_fed_before_it_is_taken(keeps: bool) -> None:
     assert (held.rows, held.unfed_rows(1)) == (2, 2)
 
 
-def test_what_is_fed_is_let_go_at_once() -> None:
+def test_rows_that_were_fed_are_dropped_at_once() -> None:
     held = ChunkRows(SCHEMA, keeps=False)
     held.add(1, rows(1, 2))
     held.add(2, rows(3))
@@ -69,7 +69,7 @@ def test_what_is_kept_is_there_also_when_it_was_fed() -> None:
     assert fed(held, 9) == [(1, [4])]
 
 
-def test_what_was_kept_is_let_go_when_it_need_not_be_but_for_what_is_not_fed() -> None:
+def test_kept_rows_are_dropped_on_request_except_those_not_fed() -> None:
     held = ChunkRows(SCHEMA, keeps=True)
     held.add(1, rows(1, 2))
     fed(held, 9)
@@ -265,7 +265,7 @@ def test_a_row_that_comes_late_is_in_its_place() -> None:
     assert chunks.window(0, 2) == [1, 3, 2]
 
 
-def test_what_is_cleared_is_made_anew() -> None:
+def test_a_cleared_value_is_computed_again() -> None:
     chunks = Slid()
     chunks.add(0, 1)
     assert chunks.window(0, 1) == [1]

@@ -32,7 +32,7 @@ def test_portions_are_as_large_as_they_may_be(sizes: list[int], most: int) -> No
 
 
 @given(st.lists(st.integers(-3, 3), max_size=30))
-def test_rows_are_taken_apart_by_their_chunks_in_the_order_they_have(chunks: list[int]) -> None:
+def test_rows_are_separated_by_chunk_in_their_order(chunks: list[int]) -> None:
     table = with_chunk_in_front(chunks)
     expected = [
         (chunk, [i for i, each in enumerate(chunks) if each == chunk])

@@ -48,7 +48,7 @@ def newest(of: Windows, end: int) -> Span:
     return max(span for span in enumerated(of) if span.end <= end)
 
 
-def test_a_window_is_told_by_the_chunk_after_its_last_one() -> None:
+def test_a_window_is_identified_by_the_chunk_after_its_last_one() -> None:
     # chunks   |0 |1 |2 |3 |4 |5 |6 |
     # windows  [--------)        size 3, slide 2
     #                [--------)

@@ -55,7 +55,7 @@ def test_a_window_is_answered_once_when_time_has_passed_its_end(reference: Make)
     assert each.poll(0.0) == []
 
 
-def test_windows_that_overlap_share_rows_and_of_empty_ones_the_first_is_told(
+def test_overlapping_windows_share_rows_and_only_the_first_empty_one_has_a_result(
     reference: Make,
 ) -> None:
     #   time    0    5    10   15   20   25   30   35
@@ -103,7 +103,7 @@ def test_a_late_row_that_is_allowed_revises_the_windows_that_cover_it(reference:
     assert [answer.revision for answer in each.poll(0.0)] == [2, 2]
 
 
-def test_late_rows_revise_a_window_that_was_told_as_empty_or_give_its_first_answer(
+def test_late_rows_revise_an_empty_result_or_give_a_first_one(
     reference: Make,
 ) -> None:
     each = reference(Standing(SUM, (TUMBLE,), allowed_lateness=100))
@@ -184,7 +184,7 @@ def test_a_landmark_with_a_slide_answers_at_the_end_of_each_slide_that_has_rows(
     assert each.poll(0.0) == []
 
 
-def test_a_landmark_that_is_set_anew_forgets_what_came_before(reference: Make) -> None:
+def test_a_landmark_that_is_reset_forgets_earlier_rows(reference: Make) -> None:
     each = reference(Standing(SUM, (Window("landmark", "ticks"),)))
     each.append("ticks", rows((9, 1), (3, 2)), 0.0)
     each.poll(0.0)

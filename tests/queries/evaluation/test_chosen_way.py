@@ -28,13 +28,13 @@ def told(way: ChosenWay, *seconds: float) -> list[bool]:
     return found
 
 
-def test_what_was_chosen_stays() -> None:
+def test_a_chosen_way_stays() -> None:
     assert ChosenWay(is_whole=True, is_joined=True).most_rows == FOREVER
     increments = ChosenWay(is_whole=False, is_joined=False)
     assert (increments.is_whole, increments.keeps_rows) == (False, False)
 
 
-def test_windows_of_one_input_that_were_large_once_go_by_increments() -> None:
+def test_after_one_large_window_a_single_input_is_evaluated_incrementally() -> None:
     way = ChosenWay(is_whole=None, is_joined=False)
     assert (way.is_whole, way.most_rows) == (True, 65_536)
     way.outgrown()
@@ -93,7 +93,7 @@ def test_very_large_windows_are_not_measured_any_more() -> None:
         ),
     ],
 )
-def test_it_says_which_windows_are_evaluated_how(
+def test_explain_says_which_windows_are_evaluated_in_which_way(
     is_whole: bool | None, is_joined: bool, words: str
 ) -> None:
     assert ChosenWay(is_whole=is_whole, is_joined=is_joined).describe("by parts") == words
@@ -125,7 +125,7 @@ def test_the_number_of_portions_doubles_until_the_response_is_not_shorter(
     assert settled(response).count == count
 
 
-def test_a_gain_of_less_than_a_twentieth_is_none() -> None:
+def test_a_gain_of_less_than_a_twentieth_does_not_count() -> None:
     assert settled(lambda count: 1.0 if count == 1 else 0.96).count == 1
     assert settled(lambda count: 1.0 if count == 1 else 0.94).count == 2
 

@@ -100,7 +100,7 @@ def test_the_finish_reads_the_bounds_of_its_window(duck: Duck) -> None:
         assert result.to_pylist() == [{"x": 2, "until": end}]
 
 
-def test_what_went_wrong_is_said_in_the_words_of_the_query(duck: Duck) -> None:
+def test_errors_use_the_words_of_the_query(duck: Duck) -> None:
     text = "SELECT CAST(max(k) AS INT) AS x FROM chunk_0"
     finish = finish_of(text, pa.schema([("x", pa.int32())]), duck)
     with pytest.raises(DatabaseError) as caught:

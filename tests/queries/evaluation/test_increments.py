@@ -183,14 +183,14 @@ def test_leaves_are_moved_to_a_window_and_the_finish_reads_its_bounds() -> None:
         fed.increments.table(spans, {"bounds_0": pa.table({})})
 
 
-def test_it_says_how_and_where_all_rows_are_kept_it_says_so() -> None:
+def test_explain_says_how_it_is_evaluated_and_where_all_rows_are_kept() -> None:
     kept = SumLeaf(keeps_rows=True)
     assert Fed(SumLeaf(), kept).increments.way == "incrementally"
     assert Fed(kept).increments.way == "over kept rows"
     assert Fed(SumLeaf(), SumLeaf(1)).increments.describe() == ("sums of 0", "sums of 1")
 
 
-def test_leaves_merge_what_came_when_they_are_told_to() -> None:
+def test_leaves_merge_new_partials_when_they_are_settled() -> None:
     fed = Fed()
     fed.increments.settle()
     assert [leaf.settled for leaf in fed.leaves] == [1, 1]

@@ -98,7 +98,7 @@ def test_silence_ends_the_slide(engine: Engine, clock: ManualClock) -> None:
     assert given(query.results()) == [(3, 30, 7)]
 
 
-def test_silence_ends_nothing_where_there_is_no_slide(engine: Engine) -> None:
+def test_close_after_is_refused_without_a_slide(engine: Engine) -> None:
     with pytest.raises(WindowError, match="close_after"):
         engine.continuous_query(GROWS, close_after=5)
 
@@ -150,7 +150,7 @@ def test_after_a_reset_rows_before_it_count_no_more(engine: Engine, text: str) -
     assert rows_of(result) == [(12,)]
 
 
-def test_what_was_due_at_a_reset_is_still_given(engine: Engine) -> None:
+def test_a_result_due_at_a_reset_is_still_given(engine: Engine) -> None:
     query = engine.continuous_query(GROWS)
     append(engine, "bids", (5, 1))
     query.reset_landmark()
@@ -170,7 +170,7 @@ def test_a_row_after_the_reset_may_be_older_than_those_before(engine: Engine) ->
 # Asking, skipping, holding
 
 
-def test_what_is_asked_for_is_everything_so_far(engine: Engine) -> None:
+def test_ask_returns_everything_so_far(engine: Engine) -> None:
     query = engine.continuous_query(GROWS, emit="asked")
     assert given([asked(query)]) == [(None, None, None)]
     append(engine, "bids", (5, 1))
@@ -180,7 +180,7 @@ def test_what_is_asked_for_is_everything_so_far(engine: Engine) -> None:
     assert given([asked(query)]) == [(5, 9, 3)]
 
 
-def test_with_a_slide_what_is_asked_for_is_the_newest_that_is_over(engine: Engine) -> None:
+def test_with_a_slide_ask_returns_the_newest_closed_window(engine: Engine) -> None:
     query = engine.continuous_query(SLIDES, emit="asked")
     append(engine, "bids", (5, 1))
     assert given([asked(query)]) == [(None, None, None)]  # none is over

@@ -12,7 +12,7 @@ PER_KEY = "SELECT k, x FROM bids"
 TOTAL = "SELECT sum(x) AS x FROM latest(bids)"
 
 
-def test_by_row_only_keys_with_news_are_given(engine: Engine) -> None:
+def test_a_row_wise_query_returns_only_changed_keys(engine: Engine) -> None:
     query = engine.continuous_query(PER_KEY, semantics="update")
     append(engine, "bids", (1, 1, "a"), (2, 2, "b"), (3, 3, "a"))
     assert [rows_of(each) for each in query.results()] == [[("a", 3), ("b", 2)]]
@@ -22,7 +22,7 @@ def test_by_row_only_keys_with_news_are_given(engine: Engine) -> None:
     assert rows_of(asked(query)) == [("a", 3), ("b", 4)]
 
 
-def test_what_was_superseded_and_what_was_late_is_counted(engine: Engine) -> None:
+def test_superseded_and_late_rows_are_counted(engine: Engine) -> None:
     query = engine.continuous_query(PER_KEY, semantics="update")
     append(engine, "bids", (5, 1, "a"), (6, 2, "a"))
     append(engine, "bids", (7, 3, "a"), (4, 9, "a"))
@@ -32,7 +32,7 @@ def test_what_was_superseded_and_what_was_late_is_counted(engine: Engine) -> Non
     assert counts.rows_held == 1
 
 
-def test_rows_that_are_late_only_are_no_news(engine: Engine) -> None:
+def test_late_rows_alone_give_no_result(engine: Engine) -> None:
     query = engine.continuous_query(PER_KEY, semantics="update")
     append(engine, "bids", (5, 1))
     query.results()
@@ -71,7 +71,7 @@ def test_streams_are_joined_as_they_are_now(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("start", [0, 100])
-def test_what_is_asked_for_is_as_stale_as_the_news_it_has(start: float) -> None:
+def test_the_staleness_of_ask_is_that_of_its_news(start: float) -> None:
     clock = ManualClock(start)
     with Engine(clock=clock) as engine:
         engine.sql("CREATE STREAM bids (time BIGINT, k TEXT, x BIGINT) KEY (k) TIME (time)")

@@ -50,7 +50,7 @@ def test_the_rows_of_two_streams_are_put_one_after_the_other(engine: Engine) -> 
     assert [rows_of(each) for each in query.results()] == [[("bid", 40)]]
 
 
-def test_a_batch_of_which_every_row_fails_has_a_result_that_says_so(engine: Engine) -> None:
+def test_a_batch_whose_rows_all_fail_has_a_result_that_says_so(engine: Engine) -> None:
     query = engine.continuous_query("SELECT CAST(note AS INT) AS x FROM bids")
     append(engine, "bids", (1, 0, "a", "bad"), (2, 0, "a", "worse"))
     [result] = query.results()
@@ -69,7 +69,7 @@ def test_a_batch_with_a_row_that_fails_is_an_error_if_that_is_wanted(engine: Eng
     assert given(query.results()) == [(None, None, 4)]
 
 
-def test_much_that_waits_is_given_in_parts_of_which_none_is_lost(engine: Engine) -> None:
+def test_a_long_backlog_is_returned_in_several_results_without_losing_any(engine: Engine) -> None:
     query = engine.continuous_query("SELECT x FROM bids")
     rows = 60_000
     for batch in range(5):

@@ -110,7 +110,7 @@ def test_of_sessions_that_end_together_an_update_query_gives_the_newest(
     assert [start for start, _, _ in given(query.results())] == starts
 
 
-def test_what_is_asked_for_is_the_session_that_ended_last(engine: Engine) -> None:
+def test_ask_returns_the_session_that_ended_last(engine: Engine) -> None:
     query = engine.continuous_query(ALL, emit="asked")
     for rows, start in (((), None), (((1, 1),), None), (((20, 2),), 1), (((40, 4),), 20)):
         if rows:

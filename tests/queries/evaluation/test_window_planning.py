@@ -71,7 +71,7 @@ def test_a_join_of_landmarks_is_refused_for_what_a_join_needs(engine: Engine) ->
         )
 
 
-def test_lateness_is_in_seconds_whatever_the_unit_of_time(engine: Engine) -> None:
+def test_lateness_is_in_seconds_for_every_unit_of_time(engine: Engine) -> None:
     # row      00:00:10
     # late     00:00:08.5   00:00:08.4      1.5 s are allowed
     engine.sql("CREATE STREAM instants (time TIMESTAMP_MS, k TEXT) KEY (k)")

@@ -76,7 +76,7 @@ def answer(query: ContinuousQuery) -> list[tuple[object, ...]]:
 
 @every_way
 @pytest.mark.parametrize("emit", ["asked", "slide"])
-def test_what_is_asked_for_is_the_newest_closed_window(
+def test_ask_returns_the_newest_closed_window(
     engine: Engine, way: Way, emit: Literal["asked", "slide"]
 ) -> None:
     query = engine.continuous_query(HOPS, evaluation=way, emit=emit)
@@ -94,7 +94,7 @@ def test_what_is_asked_for_is_the_newest_closed_window(
 
 
 @every_way
-def test_over_arrival_it_is_the_clock_that_makes_what_is_asked_for_empty(
+def test_over_arrival_the_clock_makes_the_answer_of_ask_empty(
     engine: Engine, clock: ManualClock, way: Way
 ) -> None:
     query = engine.continuous_query(
@@ -138,7 +138,7 @@ def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
 
 
 @every_way
-def test_what_is_asked_for_is_there_when_all_results_were_taken(engine: Engine, way: Way) -> None:
+def test_ask_has_an_answer_after_all_results_were_taken(engine: Engine, way: Way) -> None:
     query = engine.continuous_query(HOPS, evaluation=way)
     append(engine, "bids", (5, 1), (15, 2), (25, 4))
     assert len(query.results()) == 2
@@ -148,7 +148,7 @@ def test_what_is_asked_for_is_there_when_all_results_were_taken(engine: Engine, 
 
 @every_way
 @pytest.mark.parametrize("emit", ["asked", "slide"])
-def test_what_is_asked_for_is_as_late_rows_have_made_it(
+def test_ask_takes_late_rows_into_account(
     engine: Engine, way: Way, emit: Literal["asked", "slide"]
 ) -> None:
     # time    0     10    20    30    40

@@ -103,7 +103,7 @@ def test_rows_are_put_one_after_the_other(shared_duck: Duck) -> None:
     assert "concatenated" in merge.describe()
 
 
-def test_whatever_line_an_exception_comes_from_all_pairs_are_there_once(
+def test_an_exception_at_any_line_loses_no_pair(
     shared_duck: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_merge, "_ROWS", 3)
@@ -147,7 +147,7 @@ def test_partials_without_rows_are_not_kept_and_others_get_one_schema(shared_duc
     assert [table.schema for table in kept] == [STEPPED]
 
 
-def test_what_is_never_asked_for_is_put_together_all_the_same(
+def test_rows_are_combined_even_if_the_merge_is_never_read(
     shared_duck: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_merge, "_ROWS", 10)
@@ -164,7 +164,7 @@ def test_what_is_never_asked_for_is_put_together_all_the_same(
     assert merge.rows == 0  # all have left
 
 
-def test_what_waits_is_told_of_when_it_is_asked_for_if_it_cannot_be_put_together(
+def test_a_merge_that_fails_is_reported_when_it_is_read(
     shared_duck: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_merge, "_ROWS", 0)

@@ -221,7 +221,7 @@ class RunningMergeContract:
         """Return what the merge is compared to."""
         return PlainMerge(self.partials)
 
-    def test_it_holds_what_a_merge_of_everything_anew_gives(self) -> None:
+    def test_it_equals_a_merge_of_everything(self) -> None:
         given(ACTIONS)(self.act_and_compare)()
 
     def act_and_compare(self, actions: list[tuple[str, int, Any]]) -> None:
@@ -279,7 +279,7 @@ class RunningMergeContract:
             script.append((more, partial(merge.forget, first - 2)))
         return [*script, ([], partial(merge.merged, 15, 16))]
 
-    def test_whatever_line_an_exception_comes_from_the_merge_goes_on_as_if_none_had(
+    def test_after_an_exception_at_any_line_the_merge_goes_on(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Calls are interrupted at each of their lines in turn, and made again."""
@@ -315,7 +315,7 @@ class RunningMergeContract:
         assert merged.num_rows == 0
         assert merged.schema.equals(self.partials.schema)
 
-    def test_an_empty_partial_is_as_none(self) -> None:
+    def test_an_empty_partial_changes_nothing(self) -> None:
         merge = self.make(self.partials)
         merge.stage([(0, self.partials.table([]))])
         assert merge.merged(0, 1).num_rows == 0
@@ -345,7 +345,7 @@ class RunningMergeContract:
             merge._check()
         assert self.totals(merge.merged(0, 1)) == {"a": 330}
 
-    def test_what_was_handed_out_does_not_change_when_the_window_slides(self) -> None:
+    def test_a_returned_table_does_not_change_when_the_window_slides(self) -> None:
         merge = self.make(self.partials)
         merge.stage([(0, self.one("a", 1))])
         merge.advance(0, 1)
@@ -415,7 +415,7 @@ class SlidingMergeContract(RunningMergeContract):
             merge.stage([(chunk, self.one("a", 1))])
         assert self.totals(merge.merged(90, 95)) == {"a": 5}
 
-    def test_what_is_held_goes_by_the_groups_in_the_steps_of_the_window(self) -> None:
+    def test_the_number_of_held_rows_depends_on_the_groups_in_the_window(self) -> None:
         merge = self.make(self.partials)
         most = 0
         for chunk in range(300):

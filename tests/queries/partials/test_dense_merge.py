@@ -176,7 +176,7 @@ def test_infinities_and_overflow_are_those_of_a_sum_in_the_database(
     merge._check()
 
 
-def test_what_cancels_leaves_what_a_sum_in_the_database_loses(doubles: Partials) -> None:
+def test_cancelling_values_leave_digits_that_a_sum_in_the_database_loses(doubles: Partials) -> None:
     merge = dense(doubles)
     tables = [doubles.table([(0, value)]) for value in (1e16, 1.0, -1e16)]
     for chunk, table in enumerate(tables):

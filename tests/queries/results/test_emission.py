@@ -63,7 +63,7 @@ def test_what_is_left_of_append_results_is_dropped_and_of_update_results_skipped
     assert (update.keep, update.dropped, update.skipped) == (1, 0, 6)
 
 
-def test_who_only_asks_is_given_nothing() -> None:
+def test_a_query_that_is_only_asked_gives_no_results() -> None:
     emitter = Emitter(Choices(emit="asked"))
     give(emitter, answers(skipped=7), 1.0)
     assert (emitter.keep, emitter.due, len(emitter.backlog)) == (0, 0, 0)

@@ -33,7 +33,7 @@ def test_a_type_says_its_collation(duck: Duck) -> None:
     assert [collation_of(each).lower() for each in types] == ["nocase.noaccent", "", "", "de"]
 
 
-def test_columns_of_one_name_and_the_values_of_lists_are_told_apart(duck: Duck) -> None:
+def test_columns_of_one_name_and_values_of_lists_are_distinguished(duck: Duck) -> None:
     types = _types("SELECT s AS a, s COLLATE NOCASE AS a, [s], [x] FROM chunk_0", duck)
     assert [collation_of(each).lower() for each in types] == ["", "nocase", "?", ""]
     assert [is_unknown(each) for each in types] == [False, False, True, False]

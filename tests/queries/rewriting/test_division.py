@@ -29,13 +29,13 @@ def test_nothing_is_picked_where_no_streams_are_joined(tables: Duck) -> None:
     assert not leaf_of("SELECT sum(y) FROM chunk_0 s WHERE x > 1 GROUP BY g", tables).picks
 
 
-def test_what_it_is_about_is_said_as_the_user_wrote_it(tables: Duck) -> None:
+def test_errors_quote_the_part_as_the_user_wrote_it(tables: Duck) -> None:
     leaf = leaf_of("SELECT avg(y), avg(y), -max(x) FROM chunk_0 s GROUP BY g, x % 2", tables)
     assert leaf.aggregates == ("avg(y)", "max(x)")
     assert leaf.grouping == ("g", "x % 2")
 
 
-def test_of_a_join_it_says_whose_columns_they_are(tables: Duck) -> None:
+def test_the_hint_for_a_join_names_the_table_of_the_column(tables: Duck) -> None:
     leaf = leaf_of(
         "SELECT sum(a.y) FROM chunk_0 a JOIN chunk_1 b ON a.g = b.g GROUP BY a.g", tables
     )

@@ -118,7 +118,7 @@ def _explained(sql: str, tables: Duck) -> list[str]:
         ),
     ],
 )
-def test_words_say_what_is_done_by_increments_and_what_anew_and_why(
+def test_explain_says_what_is_incremental_and_what_is_not_and_why(
     tables: Duck, sql: str, lines: list[str]
 ) -> None:
     assert _explained(sql, tables) == lines
@@ -134,7 +134,7 @@ def test_words_say_what_is_done_by_increments_and_what_anew_and_why(
         ("SELECT x FROM chunk_0 t ORDER BY x", "  they are sorted for each window"),
     ],
 )
-def test_what_is_sorted_is_said_to_be(tables: Duck, sql: str, line: str) -> None:
+def test_explain_says_what_is_sorted(tables: Duck, sql: str, line: str) -> None:
     assert line in _explained(sql, tables)
 
 
@@ -149,7 +149,7 @@ def test_each_leaf_has_its_rule_partial_and_merge_in_sql(tables: Duck) -> None:
     assert whole(query) == "whole: SELECT g, -SUM(y) AS less FROM trades AS s GROUP BY g"
 
 
-def test_a_finish_that_need_not_run_is_said_to_be_none(tables: Duck) -> None:
+def test_explain_names_no_finish_where_none_has_to_run(tables: Duck) -> None:
     lines = parts(
         split_of("SELECT g, sum(x) AS total FROM chunk_0 s GROUP BY g", tables, WINDOWS)
     ).splitlines()
@@ -224,7 +224,7 @@ def test_chunks_become_the_streams_that_they_are_of() -> None:
             {},
         ),
     ],
-    ids=["as written", "states that nobody wrote", "one name for two things"],
+    ids=["as written", "states that are not in the query", "one name for two things"],
 )
 def test_a_column_has_the_words_of_the_query(
     text: str, expected: dict[str, str], tables: Duck

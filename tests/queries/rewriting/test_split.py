@@ -106,7 +106,7 @@ def test_merged_relations_are_not_named_as_a_table_of_the_query(tables: Duck) ->
     assert leaf.relation == "_merged_0"
 
 
-def test_a_table_of_a_schema_is_no_chunk(tables: Duck) -> None:
+def test_a_table_with_a_schema_is_not_a_chunk(tables: Duck) -> None:
     tables.rows("CREATE SCHEMA IF NOT EXISTS other")
     tables.rows("CREATE OR REPLACE TABLE other.chunk_1 (k BIGINT)")
     sql = "SELECT count(*) FROM chunk_0 s JOIN other.chunk_1 u ON s.k = u.k"

@@ -97,13 +97,13 @@ def test_what_duckdb_refuses_is_shown_where_it_is(
     assert "Error:" not in str(caught.value)
 
 
-def test_what_has_no_single_place_is_said_without_one(duck: Duck) -> None:
+def test_an_error_without_a_single_place_has_none(duck: Duck) -> None:
     with pytest.raises(QueryError, match="same number of result columns") as caught:
         schema_of("SELECT price FROM trades UNION ALL SELECT time, price FROM trades", duck)
     assert caught.value.line is None
 
 
-def test_of_words_that_nobody_wrote_nothing_is_told(duck: Duck) -> None:
+def test_errors_do_not_quote_words_that_the_user_did_not_write(duck: Duck) -> None:
     with pytest.raises(QuerySyntaxError, match="this cannot be read as SQL"):
         schema_of("SELECT price FROM trades GROUP BY", duck)
 

@@ -47,7 +47,7 @@ def test_the_time_is_the_only_timestamp_or_the_one_named_so(
     assert defined(f"CREATE STREAM s ({columns}) KEY (k)", duck).time == time
 
 
-def test_of_several_timestamps_one_has_to_be_said_to_be_the_time(duck: Duck) -> None:
+def test_with_several_timestamps_the_time_must_be_declared(duck: Duck) -> None:
     text = "CREATE STREAM s (a TIMESTAMP, b TIMESTAMPTZ)"
     with refused(StatementError, "s (", r"a and b could be[^$]*write TIME \(a\)"):
         defined(text, duck)
@@ -66,7 +66,7 @@ def test_a_time_has_a_type_with_a_unit(kind: str, duck: Duck) -> None:
 
 
 @pytest.mark.parametrize("kind", ["TEXT", "TIME", "BOOLEAN", "DECIMAL(5, 2)", "INTERVAL", "INT[]"])
-def test_other_types_are_no_times(kind: str, duck: Duck) -> None:
+def test_other_types_cannot_be_the_time(kind: str, duck: Duck) -> None:
     with refused(QueryTypeError, "t ", "cannot be the time"):
         defined(f"CREATE STREAM s (k INT, t {kind}) KEY (k) TIME (t)", duck)
 

@@ -50,7 +50,7 @@ def test_a_message_is_of_a_kind(
         assert shown(caught).startswith(place)
 
 
-def test_of_another_text_than_the_users_no_place_is_told() -> None:
+def test_an_error_about_another_text_has_no_place() -> None:
     message = (
         'Parser Error: syntax error at or near "b"\n\nLINE 1: SELECT a DIV b\n' + " " * 21 + "^"
     )
@@ -61,7 +61,7 @@ def test_of_another_text_than_the_users_no_place_is_told() -> None:
     assert error_of(wide, "SELECT \u65e5 DIV b").column is None
 
 
-def test_the_few_ways_to_call_a_function_are_told(duck: Duck) -> None:
+def test_the_hint_lists_the_few_ways_to_call_a_function(duck: Duck) -> None:
     hints = []
     for call in ("instr('abcb', 'b', 1, 2)", "'a' + [1]"):
         with pytest.raises(DatabaseError) as refused:

@@ -246,7 +246,7 @@ def test_what_is_wrong_in_the_form_of_another_engine_is_shown_where_it_is(
 @pytest.mark.parametrize(
     "text", ["SELECT a FROM t WINDOW w AS (ORDER BY a)", "SELECT emit FROM t", "SELECT 1"]
 )
-def test_what_is_written_so_here_too_is_no_foreign_form(text: str) -> None:
+def test_forms_that_are_also_ours_are_not_foreign(text: str) -> None:
     assert foreign_form(SourceText(text).tokens) is None
 
 
@@ -262,7 +262,7 @@ def test_what_is_written_so_here_too_is_no_foreign_form(text: str) -> None:
         ("SELECT * FROM landmark(trades, INTERVAL '1 month')", "INTERVAL", "'30 days'.*'month'"),
     ],
 )
-def test_a_query_that_means_something_else_is_told_what_to_write(
+def test_an_ambiguous_query_is_refused_with_a_hint(
     text: str, place: str, hint: str, duck: Duck
 ) -> None:
     with refused(QueryError, place, hint):

@@ -267,7 +267,7 @@ def test_plain_literals_are_read(values: str, row: dict[str, object], duck: Duck
         "INSERT INTO s (day) VALUES ('2026-01-01 00:00:00')",
     ],
 )
-def test_whatever_else_there_is_is_left_to_duckdb(text: str, duck: Duck) -> None:
+def test_everything_else_is_left_to_duckdb(text: str, duck: Duck) -> None:
     assert rows_of_literals(statement(text, duck), STREAM) is None
 
 

@@ -42,7 +42,7 @@ def test_the_query_itself_is_left_as_it_is(duck: Duck) -> None:
     assert query == before
 
 
-def test_a_table_of_another_schema_is_no_lent_one(duck: Duck) -> None:
+def test_a_table_of_another_schema_is_not_a_lent_one(duck: Duck) -> None:
     duck.rows("CREATE TABLE chunk AS SELECT 7 AS v")
     query = tree("SELECT a.v AS a, b.v AS b FROM main.chunk AS a, chunk AS b")
     assert prepare(duck, query, {"chunk": SCHEMA}).run(chunk=table(1)).to_pylist() == [

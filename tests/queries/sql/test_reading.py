@@ -95,7 +95,7 @@ def test_windows_are_in_the_order_of_the_text() -> None:
         assert parsed.query.sql().count(f"chunk_{i}") == 1
 
 
-def test_a_window_is_no_value() -> None:
+def test_a_window_cannot_be_used_as_a_value() -> None:
     with refused(WindowError, "tumble(", "returns a table, not a value"):
         read_query("SELECT price FROM trades WHERE tumble(trades, 3) > 1", STREAMS)
 
@@ -109,7 +109,7 @@ def test_a_function_of_that_name_over_something_else_is_not_ours() -> None:
     "text",
     ["CREATE TABLE x (a INT)", "INSERT INTO x VALUES (1)", "PRAGMA version", "VALUES (1)", "nosql"],
 )
-def test_what_is_no_query_is_refused(text: str) -> None:
+def test_a_statement_that_is_not_a_query_is_refused(text: str) -> None:
     with pytest.raises(StatementError, match="not a query"):
         read_query(text, STREAMS)
 
@@ -133,7 +133,7 @@ def test_a_pivot_that_is_a_statement_is_refused_by_its_name(text: str) -> None:
         ("SELECT price FROM trades WHERE symbol = $name", "$name"),
     ],
 )
-def test_names_of_ours_and_parameters_are_refused(text: str, place: str) -> None:
+def test_reserved_names_and_parameters_are_refused(text: str, place: str) -> None:
     with refused(StatementError, place):
         read_query(text, STREAMS)
 
@@ -160,7 +160,7 @@ def test_what_would_be_read_otherwise_than_by_duckdb_cannot_stand(
         read_query(text, STREAMS, duck)
 
 
-def test_what_duckdb_cannot_read_is_said_where_it_is(duck: Duck) -> None:
+def test_a_syntax_error_of_duckdb_has_its_place(duck: Duck) -> None:
     with refused(QuerySyntaxError, "2 FROM", 'syntax error at or near "2"'):
         read_query("SELECT price DIV 2 FROM trades", STREAMS, duck)
 

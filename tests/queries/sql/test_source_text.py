@@ -33,12 +33,12 @@ from .example_streams import refused
         ("SELECT 1; SELECT 2", "SELECT 2", "second statement"),
     ],
 )
-def test_what_does_not_parse_is_shown_where_it_is(text: str, place: str, reason: str) -> None:
+def test_a_syntax_error_has_its_place(text: str, place: str, reason: str) -> None:
     with refused(QueryError, place, reason):
         SourceText(text).statement()
 
 
-def test_a_second_statement_is_told_from_bad_syntax() -> None:
+def test_a_second_statement_is_not_reported_as_bad_syntax() -> None:
     with pytest.raises(StatementError, match="one statement at a time"):
         SourceText("SELECT 1; SELECT 2;").statement()
 
@@ -156,7 +156,7 @@ def test_arguments_are_found_by_their_places() -> None:
     "text",
     ["SELEC * FROM x", "SELECT * FROM", "SELECT 1 +", "DESCRIBE", "FROM x WHERE a >"],
 )
-def test_nothing_is_told_of_the_parser(text: str) -> None:
+def test_errors_do_not_mention_the_parser(text: str) -> None:
     with pytest.raises(QuerySyntaxError) as caught:
         SourceText(text).statement()
     assert not re.search("Token|keyword|Mul|GT|expression", caught.value.reason)

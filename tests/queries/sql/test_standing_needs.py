@@ -112,7 +112,7 @@ def test_of_append_queries_nothing_is_asked(duck: Duck) -> None:
     assert key_of("SELECT price FROM trades", duck, "append") == ()
 
 
-def test_common_table_expressions_that_read_one_another_many_times_are_no_harm(duck: Duck) -> None:
+def test_common_tables_that_read_one_another_many_times_are_planned_soon(duck: Duck) -> None:
     names = ", ".join(
         f"a{i} AS (SELECT a{i - 1}.* FROM a{i - 1}, a{i - 1} AS b)" for i in range(1, 40)
     )
@@ -143,7 +143,7 @@ def test_the_part_that_needs_all_rows_is_named(text: str, cause: str, cure: str)
     assert cure in found[1]
 
 
-def test_a_query_that_cannot_stand_is_told_why() -> None:
+def test_a_query_that_cannot_stand_is_refused_with_the_reason() -> None:
     with Engine(clock=ManualClock()) as engine:
         engine.sql("CREATE STREAM a (k INT, v INT) KEY (k)")
         engine.sql("CREATE STREAM b (k INT, w INT) KEY (k)")

@@ -185,7 +185,7 @@ def test_what_is_not_for_streams_is_refused(engine: Engine, text: str) -> None:
     assert engine.sql("SELECT count(*) AS n FROM trades").to_pylist() == [{"n": 2}]
 
 
-def test_what_duckdb_refuses_is_an_error_of_ours(engine: Engine) -> None:
+def test_an_error_of_duckdb_becomes_an_error_of_the_library(engine: Engine) -> None:
     with pytest.raises(QueryError, match="nothing"):
         engine.sql("INSERT INTO nothing VALUES (1)")
 
@@ -198,7 +198,7 @@ def test_what_duckdb_refuses_is_an_error_of_ours(engine: Engine) -> None:
         ("DELETE FROM trades", "INSERT INTO"),
     ],
 )
-def test_it_is_said_what_streams_have_instead(engine: Engine, text: str, hint: str) -> None:
+def test_the_error_names_what_streams_offer_instead(engine: Engine, text: str, hint: str) -> None:
     with pytest.raises(StatementError) as caught:
         engine.sql(text)
     assert hint in caught.value.hint
@@ -240,7 +240,7 @@ def test_a_statement_about_tables_is_run_as_it_was_written(engine: Engine) -> No
 
 
 @pytest.mark.parametrize("text", ["BEGIN", "START TRANSACTION", "COMMIT", "ABORT"])
-def test_there_are_no_transactions(engine: Engine, text: str) -> None:
+def test_transactions_are_refused(engine: Engine, text: str) -> None:
     with pytest.raises(StatementError, match="transaction"):
         engine.sql(text)
 

@@ -150,7 +150,7 @@ def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
         ("latest(trades, per => (symbol, SYMBOL))", "SYMBOL)", "named twice"),
     ],
 )
-def test_what_is_no_window_is_shown_where_it_is(call: str, place: str, reason: str) -> None:
+def test_an_error_in_a_window_has_its_place(call: str, place: str, reason: str) -> None:
     with refused(WindowError, place, reason) as caught:
         window_of(call)
     assert caught.value.hint

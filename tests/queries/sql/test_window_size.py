@@ -98,7 +98,7 @@ def test_a_number_is_a_number(text: str, number: Fraction) -> None:
         ("INTERVAL 'x' MINUTE", "not a number"),
     ],
 )
-def test_what_has_no_fixed_length_is_none(text: str, reason: str) -> None:
+def test_a_size_without_a_fixed_length_is_refused(text: str, reason: str) -> None:
     with pytest.raises(NotConstantError, match=reason):
         size_of(text)
 

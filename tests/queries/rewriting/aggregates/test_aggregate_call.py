@@ -32,7 +32,7 @@ def test_a_call_has_duckdbs_name_and_order_of_arguments(
     assert not call.is_distinct
 
 
-def test_distinct_and_filter_are_told_apart_from_the_arguments() -> None:
+def test_distinct_and_filter_are_separated_from_the_arguments() -> None:
     call = read_call(value_of("sum(DISTINCT x) FILTER (WHERE y > 1)", DIALECT))
     assert call.is_distinct
     assert [argument.sql() for argument in call.arguments] == ["x"]
