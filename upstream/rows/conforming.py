@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from reprlib import repr as shorten
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import StreamTypeError
 from .arrow_data import empty_table
 from .type_names import type_name
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[str]) -> pa.Table:
@@ -25,8 +23,6 @@ def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[s
 
     A table without rows and columns, such as an empty list gives, fits any stream.
     """
-    import pyarrow as pa
-
     if data.schema.equals(schema) and not any(data.column(each).null_count for each in required):
         return data
     if not data.num_rows and not data.num_columns:
@@ -69,8 +65,6 @@ def _places(given: Sequence[str], wanted: Sequence[str], stream: str) -> dict[st
 
 
 def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     if column.type == field.type:
         return column
     is_time = pa.types.is_timestamp(field.type) or pa.types.is_date(field.type)
@@ -98,8 +92,6 @@ def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chu
 
     For TIMESTAMP, those with a zone are converted to UTC.
     """
-    import pyarrow as pa
-
     texts, kind = column.cast(pa.string()), field.type
 
     def read(part: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -121,16 +113,12 @@ def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chu
 
 
 def _example(kind: pa.DataType) -> str:
-    import pyarrow as pa
-
     if pa.types.is_date(kind):
         return "2026-01-02"
     return f"2026-01-02 09:30:00{'' if kind.tz is None else '+01:00'}"
 
 
 def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     if pa.types.is_integer(column.type) and pa.types.is_decimal(wanted):
         # Arrow checks the precision for the largest integer of the type, not for the present ones.
         column = column.cast(pa.decimal256(20 + max(wanted.scale, 0), wanted.scale))
@@ -146,8 +134,6 @@ def _misfit(
 
 
 def _shown(value: pa.Scalar) -> str:
-    import pyarrow as pa
-
     if pa.types.is_timestamp(value.type):  # Python may lack such a precision
         value = value.cast(pa.string())
     return shorten(value.as_py())
@@ -155,8 +141,6 @@ def _shown(value: pa.Scalar) -> str:
 
 def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
     """Tell whether values of one type can be converted to another without being parsed."""
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(given):
         return may_become(given.value_type, wanted)
@@ -175,15 +159,11 @@ def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
     types = pa.types
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(kind):
         return _is_text(kind.value_type)
@@ -192,8 +172,6 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
     """Return the families of types; types of one family can be converted to each other."""
-    import pyarrow as pa
-
     types = pa.types
 
     def is_number(kind: pa.DataType) -> bool:
@@ -212,8 +190,6 @@ def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
 
 def _may_round(kind: pa.DataType) -> bool:
     """Tell whether Arrow rounds silently in conversions from this type, or to it."""
-    import pyarrow as pa
-
     if pa.types.is_nested(kind):
         return any(_may_round(kind.field(i).type) for i in range(kind.num_fields))
     return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
@@ -221,8 +197,6 @@ def _may_round(kind: pa.DataType) -> bool:
 
 def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> int | None:
     """Return the first row that differs after it is converted and converted back."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     try:
@@ -234,8 +208,6 @@ def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> 
     if pa.types.is_nested(column.type):
         pairs = zip(column, again, strict=True)
         return next((row for row, (one, other) in enumerate(pairs) if not one.equals(other)), None)
-    import pyarrow.compute as pc
-
     is_same = pc.equal(column, again)
     if pa.types.is_floating(column.type):
         is_same = pc.or_(is_same, pc.is_nan(column))
@@ -258,8 +230,6 @@ def _first_that_fails(
 
 
 def _fails(part: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]) -> bool:
-    import pyarrow as pa
-
     try:
         convert(part)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from ..sql.names import STEP
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from .cutter import Piece
     from .grid import Integers
 
@@ -31,8 +30,6 @@ def portions(pieces: Iterable[Piece], most_rows: int) -> list[list[Piece]]:
 
 def with_chunks(pieces: Sequence[Piece]) -> pa.Table:
     """Return the rows of all pieces, with a column for their chunks in front."""
-    import pyarrow as pa
-
     chunks, tables = zip(*pieces, strict=True)
     column = np.repeat(np.array(chunks, np.int64), [table.num_rows for table in tables])
     return pa.concat_tables(tables).append_column(STEP, pa.array(column))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...database.failure import DatabaseError
@@ -21,8 +22,6 @@ from ..results.error_text import error_text
 from ..results.failing_rows import spare
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ...database.duck import Duck
     from ...database.prepared import Prepared
     from ...tables.log import LogReader
@@ -218,6 +217,4 @@ class SideTable:
 
 def joined(spared: Spared, schema: pa.Schema) -> pa.Table:
     """Return the results of a statement for the rows that it does not fail on, as one table."""
-    import pyarrow as pa
-
     return pa.concat_tables(spared.results) if spared.results else empty_table(schema)
