@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from reprlib import repr as shorten
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,9 @@ import pyarrow.compute as pc
 from ..errors import StreamTypeError
 from .arrow_data import empty_table
 from .type_names import type_name
+
+_UNFIT: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError)
+"""Exceptions that Arrow raises for a value that cannot be converted."""
 
 
 def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[str]) -> pa.Table:
@@ -76,8 +80,8 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
         raise StreamTypeError(stream, reason, column=field.name)
     try:
         converted = _cast(column, field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        row = _first_that_fails(column, lambda part: _cast(part, field.type))
+    except _UNFIT as error:
+        row = first_that_fails(column, lambda part: _cast(part, field.type))
         raise _misfit(column, field, stream, row) from error
     is_checked = pa.types.is_integer(column.type) or pa.types.is_integer(field.type)
     if not is_checked and (_may_round(column.type) or _may_round(field.type)):
@@ -105,7 +109,7 @@ def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chu
     try:
         return read(texts)
     except pa.ArrowInvalid as error:
-        row = _first_that_fails(texts, read)
+        row = first_that_fails(texts, read)
         reason = "some of the texts have a time zone, and others do not"
         if row is not None:
             reason = f"{_shown(texts[row])} is not a {type_name(kind)} such as {_example(kind)}"
@@ -201,8 +205,8 @@ def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> 
         column = column.cast(column.type.value_type)
     try:
         again = converted.cast(column.type, safe=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # such as 1e300 for a narrow decimal
-        return _first_that_fails(converted, lambda part: part.cast(column.type, safe=False))
+    except _UNFIT:  # such as 1e300 for a narrow decimal
+        return first_that_fails(converted, lambda part: part.cast(column.type, safe=False))
     if column.equals(again):
         return None
     if pa.types.is_nested(column.type):
@@ -215,23 +219,29 @@ def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> 
     return int(np.argmax(is_changed)) if is_changed.any() else None
 
 
-def _first_that_fails(
-    column: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]
+def first_that_fails(
+    rows: pa.ChunkedArray | pa.Table,
+    convert: Callable[[pa.ChunkedArray | pa.Table], object],
+    errors: type[Exception] | tuple[type[Exception], ...] = _UNFIT,
 ) -> int | None:
     """Return the first row that cannot be converted, by bisection."""
-    start, stop = 0, len(column)
+    start, stop = 0, len(rows)
     while stop - start > 1:
         middle = (start + stop) // 2
-        if _fails(column.slice(start, middle - start), convert):
+        if _fails(rows.slice(start, middle - start), convert, errors):
             stop = middle
         else:
             start = middle
-    return start if stop > start and _fails(column.slice(start, 1), convert) else None
+    return start if stop > start and _fails(rows.slice(start, 1), convert, errors) else None
 
 
-def _fails(part: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]) -> bool:
+def _fails(
+    part: pa.ChunkedArray | pa.Table,
+    convert: Callable[[pa.ChunkedArray | pa.Table], object],
+    errors: type[Exception] | tuple[type[Exception], ...],
+) -> bool:
     try:
         convert(part)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except errors:
         return True
     return False

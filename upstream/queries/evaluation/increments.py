@@ -262,7 +262,7 @@ class ChunkLeaf:
     def _together(self, pieces: list[Piece], failed: FailedRows) -> list[Piece]:
         if len(pieces) > 1:
             try:
-                return list(by_chunk(self._by_chunk.run(**{self._relation: with_chunks(pieces)})))
+                return by_chunk(self._by_chunk.run(**{self._relation: with_chunks(pieces)}))
             except DatabaseError:
                 pass  # one by one, so that the rows that fail can be found
         return [partial for piece in pieces for partial in self._partials_of(*piece, failed)]
