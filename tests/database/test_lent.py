@@ -45,7 +45,7 @@ def test_a_relation_of_a_schema_is_lent_once(lent: LentRelations) -> None:
     assert lent.lend(SCHEMA) is not first
 
 
-def test_what_nothing_refers_to_is_taken_back(
+def test_a_relation_without_references_is_taken_back(
     connection: duckdb.DuckDBPyConnection, lent: LentRelations
 ) -> None:
     first, second = lent.shared(SCHEMA, 0), lent.shared(SCHEMA, 1)

@@ -30,7 +30,7 @@ def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
         assert total.run(chunk=table(*values)).to_pylist() == [{"s": expected}]
 
 
-def test_what_is_not_lent_is_empty(duck: Duck) -> None:
+def test_a_table_that_is_not_given_is_empty(duck: Duck) -> None:
     both = prepare(
         duck,
         tree("SELECT (SELECT count(*) FROM a) AS a, (SELECT count(*) FROM b) AS b"),
@@ -78,7 +78,7 @@ def test_a_row_that_fails_does_not_keep_others_from_running(duck: Duck) -> None:
         assert strict.run(chunk=good).to_pylist() == [{"i": 7}]
 
 
-def test_what_is_closed_takes_its_names_back(duck: Duck) -> None:
+def test_a_closed_statement_takes_its_names_back(duck: Duck) -> None:
     prepared = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
     prepared.run()
     prepared.run()

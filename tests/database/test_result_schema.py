@@ -1,4 +1,4 @@
-"""Integers of 128 bits are handed out as int64, whatever the values are, or there is an error."""
+"""Integers of 128 bits are returned as int64, or there is an error."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class NoResult:
 
 
 @pytest.mark.parametrize("place", ["initial", "add", "finish"])
-def test_wherever_a_function_fails_nothing_else_stops(streams: Streams, place: str) -> None:
+def test_a_failing_function_stops_nothing_else(streams: Streams, place: str) -> None:
     plan = Aggregate(Source(streams.left), NoResult(place), size=3)
     query = PlanQuery(plan, clock=streams.clock)
     enqueue(streams, {0: 1, 3: 1})

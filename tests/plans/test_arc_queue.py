@@ -1,4 +1,4 @@
-"""Whatever is on an arc, plans use it alike; windows stay whole."""
+"""Plans use every kind of arc alike, and windows stay complete."""
 
 from __future__ import annotations
 

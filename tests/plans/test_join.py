@@ -137,7 +137,7 @@ def test_a_backlog_of_both_inputs_is_joined_in_the_order_of_source_time(streams:
     assert values_of(wider.results()) == [(3, 3), (4, 3), (4, 4), (5, 4), (5, 5)]
 
 
-def test_what_the_other_input_has_passed_is_not_kept(streams: Streams) -> None:
+def test_updates_that_the_other_input_has_passed_are_not_kept(streams: Streams) -> None:
     in_step, behind = join_of(streams, window=2, keep=4), join_of(streams, window=2, keep=4)
     for time in range(50):
         streams.left.enqueue("IBM", time, time)

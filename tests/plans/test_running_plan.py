@@ -1,4 +1,4 @@
-"""A plan at work has a queue on every arc, and runs from its sources to its results."""
+"""A running plan has a queue on every arc, and runs from its sources to its results."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_one_pass_takes_what_waits_to_the_results(streams: Streams) -> None:
     assert not any(arc.has_more for arc in plan.arcs)
 
 
-def test_what_a_run_took_is_delivered_when_it_is_settled(streams: Streams) -> None:
+def test_updates_taken_in_a_run_are_delivered_when_it_settles(streams: Streams) -> None:
     plan = RunningPlan(Map(Map(Source(streams.left), number_of), number_of), streams.clock)
     streams.left.enqueue("IBM", 1)
     plan.run(limit=1)

@@ -1,4 +1,4 @@
-"""An operator works on all that waits for it."""
+"""An operator processes everything that waits for it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def union_of(streams: Streams, input: str = "pull") -> PlanQuery:  # noqa: A002 
     return PlanQuery(Arc(plan, "append"), input=input, clock=streams.clock)
 
 
-def test_it_delivers_the_youngest_it_has_and_drops_what_is_older(streams: Streams) -> None:
+def test_it_delivers_its_newest_update_and_drops_older_ones(streams: Streams) -> None:
     query = union_of(streams)
     streams.left.enqueue("IBM", 24, 9.00)
     streams.right.enqueue("IBM", 25, 9.01)

@@ -1,4 +1,4 @@
-"""An engine whose clock stands until it is moved, with two streams; and databases of their own."""
+"""An engine with two streams and a clock that only tests move, and separate databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two streams to ask about, rows for them, and what queries gave in a form that reads well."""
+"""Two streams, rows for them, and results in a form that is easy to compare."""
 
 from __future__ import annotations
 

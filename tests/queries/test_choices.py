@@ -1,4 +1,4 @@
-"""What can be chosen for a standing query, and what is refused."""
+"""The options of a standing query, and the values that are refused."""
 
 from __future__ import annotations
 

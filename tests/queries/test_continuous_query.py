@@ -1,4 +1,4 @@
-"""Standing queries as their users see them: what is given when, what is counted, what is said."""
+"""Standing queries from outside: their results, counts and descriptions."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_tuples_are_dropped_once_their_basic_window_has_a_partial(
     assert query.statistics().rows_held <= 6 * 10
 
 
-def test_of_a_join_only_the_new_row_and_column_are_computed(
+def test_a_join_computes_only_the_new_row_and_column(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With n basic windows of w rows, a slide joins w rows with n w of the other stream, twice."""

@@ -1,4 +1,4 @@
-"""The query that runs next is the one whose run takes away most staleness for its cost."""
+"""The next query is the one whose run removes most staleness for its cost."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_query_that_is_not_due_does_not_run() -> None:
     assert name_of_next(StalenessFirst(), []) is None
 
 
-def test_a_query_of_unknown_cost_runs_first_and_only_once_so() -> None:
+def test_a_query_of_unknown_cost_runs_first_once() -> None:
     known, unknown = FixedQuery("known", staleness=100), FixedQuery("unknown", cost=0)
     policy = StalenessFirst()
     names = [name_of_next(policy, [known, unknown]) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Data from outside becomes Arrow tables, or an error that says what would."""
+"""Data from outside becomes Arrow tables, or an error that names the accepted kinds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_rows_come_in_many_forms(data: object) -> None:
 
 
 @pytest.mark.parametrize("data", [7, "rows", None, [1, 2], {"a": [1], "b": [1, 2]}, {"a": 1}])
-def test_what_is_no_table_is_an_error_that_says_what_is(data: object) -> None:
+def test_data_that_is_not_a_table_is_refused_with_the_accepted_kinds(data: object) -> None:
     with pytest.raises(ParameterError, match="data"):
         as_arrow(data)
 
@@ -56,7 +56,7 @@ def test_a_plan_of_polars_is_to_be_collected() -> None:
         as_arrow(pl.DataFrame(ROWS).lazy())
 
 
-def test_what_the_caller_does_with_an_array_later_changes_nothing() -> None:
+def test_later_changes_of_the_callers_array_have_no_effect() -> None:
     numbers = np.array([1, 2, 3])
     frame = pd.DataFrame({"a": numbers.copy()})
     tables = [as_arrow({"a": numbers}), as_arrow(frame)]

@@ -56,7 +56,7 @@ def test_decimals_that_fit_into_a_word_go_there_and_back() -> None:
     assert column(array.type, low, present).equals(array)
 
 
-def test_of_decimals_that_do_not_fit_the_lower_words_are_given() -> None:
+def test_decimals_that_do_not_fit_are_reduced_to_their_lower_words() -> None:
     array = pa.array([Decimal(2**64) + Decimal(5)], pa.decimal128(38, 0))
     low, _, fits = lower_words(array)
     assert (low.tolist(), fits) == ([5], False)

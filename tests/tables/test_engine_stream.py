@@ -54,7 +54,7 @@ def test_the_newest_rows_are_those_by_time() -> None:
     assert sorted(entry.scan()["n"].to_pylist()) == [3, 4]
 
 
-def test_what_is_read_is_not_kept() -> None:
+def test_rows_that_were_read_are_not_kept() -> None:
     entry = stream()
     for number in range(10_000):
         entry.append(rows((number, "a", number)))

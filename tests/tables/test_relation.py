@@ -1,4 +1,4 @@
-"""What a `Relation` does: a stream as the newest row of each key."""
+"""A stream as a `Relation`: the newest row of each key."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_relation_without_rows_has_its_columns() -> None:
     assert relation.scan(["k"]).num_rows == 0
 
 
-def test_what_was_scanned_does_not_change() -> None:
+def test_a_scanned_table_does_not_change() -> None:
     relation = relation_of(ROWS)
     scanned = relation.scan()
     before = scanned.to_pylist()

@@ -1,4 +1,4 @@
-"""Up to where time has passed for one input: by rows, by arrival, by silence."""
+"""How far time has passed for one input: by rows, by arrival, by silence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions beside a loop that takes row by row."""
+"""Sessions against a loop that takes row by row."""
 
 from __future__ import annotations
 

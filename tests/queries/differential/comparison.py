@@ -1,4 +1,4 @@
-"""Whether two tables are the same result: rows in any order unless it counts, doubles nearly."""
+"""Compares two tables as results: rows in any order unless it counts, doubles nearly."""
 
 from __future__ import annotations
 

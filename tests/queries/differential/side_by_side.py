@@ -1,4 +1,4 @@
-"""One case, run by the engine and by the reference, and what is different between them."""
+"""Runs one case by the engine and by the reference, and reports the differences."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_late_rows_revise_an_empty_result_or_give_a_first_one(
     ]
 
 
-def test_what_is_asked_for_is_the_newest_closed_window_with_rows_or_without(
+def test_ask_returns_the_newest_closed_window_with_rows_or_without(
     reference: Make,
 ) -> None:
     each = reference(Standing(SUM, (TUMBLE,)))
@@ -324,7 +324,7 @@ def test_a_row_of_a_slide_that_silence_has_closed_is_late(reference: Make) -> No
     assert each.late == 1
 
 
-def test_rows_that_are_too_late_are_as_good_as_silence(reference: Make) -> None:
+def test_rows_that_are_too_late_do_not_end_a_silence(reference: Make) -> None:
     each = reference(Standing(SUM, (TUMBLE,), close_after=2.0))
     each.append("ticks", rows((13, 1)), 100.0)
     each.append("ticks", rows((4, 2)), 101.5)

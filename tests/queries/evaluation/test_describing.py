@@ -1,4 +1,4 @@
-"""What `explain` says of an evaluation."""
+"""The description of an evaluation in `explain`."""
 
 from __future__ import annotations
 
@@ -71,9 +71,7 @@ def test_explain_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: E
         ("SELECT k, x FROM bids", "update"),
     ],
 )
-def test_of_a_split_that_is_never_run_nothing_is_said(
-    engine: Engine, text: str, semantics: Any
-) -> None:
+def test_explain_omits_a_split_that_never_runs(engine: Engine, text: str, semantics: Any) -> None:
     query = engine.continuous_query(text, semantics=semantics)
     [line] = query.explain().splitlines()
     assert query._evaluation.describe() == Description(line, None)

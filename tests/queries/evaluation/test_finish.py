@@ -1,4 +1,4 @@
-"""The finish makes of merged relations what the query asked for, in exactly its types."""
+"""The finish turns merged relations into the query's result, with exactly its types."""
 
 from __future__ import annotations
 

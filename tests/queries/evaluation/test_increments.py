@@ -135,7 +135,7 @@ def test_rows_before_a_chunk_are_fed_once_to_each_leaf_that_reads_them() -> None
 
 
 @pytest.mark.parametrize("broken", [0, 1])
-def test_what_is_interrupted_leaves_all_leaves_as_they_were(broken: int) -> None:
+def test_an_interruption_leaves_all_leaves_as_they_were(broken: int) -> None:
     fed = Fed()
     fed.add(0, 1, -2)
     fed.leaves[broken].is_broken = True
@@ -164,7 +164,7 @@ def test_nothing_has_changed_until_what_is_prepared_is_taken() -> None:
     assert (fed.table(0, 9), fed.failing.count) == ([1, 1], 1)
 
 
-def test_what_is_forgotten_is_forgotten_by_all() -> None:
+def test_all_leaves_forget_a_chunk_together() -> None:
     fed = Fed()
     fed.add(0, 1, -1)
     fed.add(1, 2, -2)
@@ -244,7 +244,7 @@ def test_the_partials_of_a_window_are_merged(duck: Duck) -> None:
     assert feed.leaf.rows == 0
 
 
-def test_what_was_evaluated_is_in_no_window_until_it_is_taken(duck: Duck) -> None:
+def test_evaluated_rows_are_in_no_window_until_they_are_taken(duck: Duck) -> None:
     feed = FedLeaf(duck)
     take = feed.leaf.feed(0, [(0, rows(["1"]))], feed.failed)
     assert (feed.sums(0, 2), feed.leaf.rows) == ({}, 0)

@@ -1,4 +1,4 @@
-"""Everything since a landmark: one answer that grows, until the landmark is moved."""
+"""Everything since a landmark: one answer that grows until the landmark is reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries over the newest rows of each key: one answer, that for now."""
+"""Queries over the newest rows of each key, which have only a current answer."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_staleness_of_ask_is_that_of_its_news(start: float) -> None:
         assert (rows_of(result), result.staleness) == ([(2,)], 5.0)
 
 
-def test_before_anything_came_the_answer_is_that_over_no_rows(engine: Engine) -> None:
+def test_before_the_first_row_ask_returns_the_answer_over_no_rows(engine: Engine) -> None:
     query = engine.continuous_query(TOTAL, emit="asked")
     assert rows_of(asked(query)) == [(None,)]
     append(engine, "bids", (1, 1))

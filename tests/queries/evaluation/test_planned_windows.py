@@ -1,4 +1,4 @@
-"""The windows of a query on one grid, beside the windows that their clauses mean."""
+"""The windows of a query on one grid, against the windows that their clauses mean."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_without_a_window_nothing_is_late_or_closed() -> None:
     assert shown(caught) == "trades"
 
 
-def test_of_rows_that_come_once_none_is_left_out() -> None:
+def test_no_row_that_arrives_once_is_left_out() -> None:
     with pytest.raises(StatementError, match="each row once") as caught:
         refuse_leaving_out(query_over("trades"), 0)
     assert shown(caught) == "trades"

@@ -1,4 +1,4 @@
-"""Which evaluation a query gets, and which queries get none."""
+"""Which evaluation a query gets, and which queries are refused."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_windows_of_one_query_may_differ_in_size_and_slide(engine: Engine) -> No
         ("SELECT sum(x) FROM latest(bids)", {"close_after": 1}),
     ],
 )
-def test_what_a_window_cannot_have_is_refused(
+def test_options_that_a_window_cannot_have_are_refused(
     engine: Engine, text: str, choices: dict[str, Any]
 ) -> None:
     [name] = choices
@@ -107,9 +107,7 @@ UNBOUNDED = [
 
 
 @pytest.mark.parametrize("text", UNBOUNDED)
-def test_what_would_keep_all_rows_is_refused_with_what_to_do_instead(
-    engine: Engine, text: str
-) -> None:
+def test_a_query_that_would_keep_all_rows_is_refused_with_a_hint(engine: Engine, text: str) -> None:
     with pytest.raises(UnboundedQueryError) as caught:
         engine.continuous_query(text)
     assert text in str(caught.value)

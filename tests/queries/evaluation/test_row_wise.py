@@ -1,4 +1,4 @@
-"""An append query without a window: each new row once, and nothing is remembered."""
+"""An append query without a window evaluates each new row once and keeps no rows."""
 
 from __future__ import annotations
 

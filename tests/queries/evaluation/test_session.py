@@ -100,7 +100,7 @@ def test_a_query_reads_the_bounds_of_each_session(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("semantics", "starts"), [("append", [1, 3, 5]), ("update", [5])])
-def test_of_sessions_that_end_together_an_update_query_gives_the_newest(
+def test_an_update_query_returns_the_newest_of_sessions_that_end_together(
     engine: Engine, semantics: Literal["append", "update"], starts: list[int]
 ) -> None:
     query = engine.continuous_query(

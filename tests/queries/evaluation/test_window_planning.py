@@ -1,4 +1,4 @@
-"""What evaluates a query over windows is put together as its clauses and choices say."""
+"""The evaluation of a query over windows follows from its clauses and options."""
 
 from __future__ import annotations
 

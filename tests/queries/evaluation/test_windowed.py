@@ -1,4 +1,4 @@
-"""Windows that slide: which are answered, when, how often, and what is held for them."""
+"""Sliding windows: which have results, when, how often, and which rows are held."""
 
 from __future__ import annotations
 

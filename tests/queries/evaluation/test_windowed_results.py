@@ -1,4 +1,4 @@
-"""Windows that slide: which answers are given, skipped, and asked for."""
+"""Sliding windows: which answers are given, skipped, and returned by ask()."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_a_row_that_fails_alone_is_left_out_and_counted(engine: Engine) -> None:
     assert query.statistics().rows_failed == 1
 
 
-def test_measured_a_row_that_fails_is_left_out_too(engine: Engine) -> None:
+def test_a_row_that_fails_is_left_out_of_a_measured_join(engine: Engine) -> None:
     query = engine.continuous_query(
         """SELECT count(*) AS n FROM tumble(bids, 10) b
            JOIN tumble(asks, 10) a ON a.k = b.k WHERE CAST(b.note AS INT) > 0"""

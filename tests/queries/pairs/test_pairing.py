@@ -1,4 +1,4 @@
-"""Pairs of chunks beside all pairs there are: in which windows each is, and when it leaves."""
+"""Pairs of chunks against all possible pairs: in which windows each is, and when it leaves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_rows_meet_all_of_the_windows_of_the_other_inputs() -> None:
     assert pairing.partners(2, spans) == {0: (0, 2)}
 
 
-def test_where_windows_are_alike_the_key_of_a_pair_is_its_older_chunk() -> None:
+def test_with_equal_windows_the_key_of_a_pair_is_its_older_chunk() -> None:
     pairing = Pairing(Schedule([Windows(3, 2)] * 2), (0, 1))
     assert (pairing.key(0, 7), pairing.key(1, -4)) == (7, -4)
     assert pairing.kept_from([Span(5, 8), Span(5, 8)]) == 5

@@ -1,4 +1,4 @@
-"""What is added when parts enter the window, and subtracted when they leave."""
+"""Columns that are added when parts enter the window, and subtracted when they leave."""
 
 from __future__ import annotations
 

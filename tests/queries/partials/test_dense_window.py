@@ -1,4 +1,4 @@
-"""What is derived from partials, and released before it changes."""
+"""Columns that are derived from partials, and released before they change."""
 
 from __future__ import annotations
 

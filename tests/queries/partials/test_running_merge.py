@@ -1,4 +1,4 @@
-"""Which merge is taken for which partials, and what makes one table of several."""
+"""Which merge is used for which partials, and how several tables become one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all kinds of evaluation have in common, held against each of them."""
+"""All kinds of evaluation behave alike where they have something in common."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_rows_that_fail_are_left_out_and_counted(
         ("SELECT k, x FROM bids", "update", 3),
     ],
 )
-def test_what_is_held_does_not_grow(
+def test_the_number_of_held_rows_does_not_grow(
     engine: Engine, text: str, semantics: Semantics, most: int
 ) -> None:
     query = engine.continuous_query(text, semantics)
@@ -160,7 +160,7 @@ def test_what_is_held_does_not_grow(
 
 
 @every_kind
-def test_what_was_given_is_not_given_again(engine: Engine, kind: str) -> None:
+def test_a_result_is_given_once(engine: Engine, kind: str) -> None:
     query = make(engine, kind)
     append(engine, "bids", (1, 1), (2, 2), (10, 4))
     assert query.results()

@@ -1,4 +1,4 @@
-"""Results that wait: bounded, with what was missed told by the next."""
+"""The backlog of results is bounded, and the next result counts the missed ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_results_are_taken_oldest_first() -> None:
     assert (backlog.taken, backlog.lost, len(backlog)) == (3, 0, 0)
 
 
-def test_the_oldest_goes_when_there_are_too_many_and_the_next_says_so() -> None:
+def test_the_oldest_result_is_dropped_when_there_are_too_many_and_the_next_counts_it() -> None:
     backlog = Backlog(keep=2)
     for number in range(5):
         backlog.add(answer(number))

@@ -1,4 +1,4 @@
-"""Errors are told in the words of the query."""
+"""Errors are reported in the words of the query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collations of columns, which DuckDB tells in the text of a table only."""
+"""Collations of columns, which DuckDB reports only in the text of a table."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_default_collation_is_that_of_all_texts(duck: Duck) -> None:
     assert [collation_of(each).lower() for each in types] == ["nocase", "binary", ""]
 
 
-def test_what_a_query_reads_or_calls_may_collate(duck: Duck) -> None:
+def test_tables_and_macros_of_a_query_may_collate(duck: Duck) -> None:
     for statement in (
         'CREATE TABLE "odd name" (n TEXT COLLATE NOCASE)',
         'CREATE VIEW first_view AS SELECT n FROM "odd name"',

@@ -14,7 +14,7 @@ def leaf_of(sql: str, duck: Duck) -> Leaf:
     return leaf
 
 
-def test_of_a_chunk_a_join_needs_the_columns_that_are_read_and_the_rows_that_can_matter(
+def test_a_join_picks_only_needed_columns_and_rows_of_a_chunk(
     tables: Duck,
 ) -> None:
     text = "SELECT sum(s.y) FROM chunk_0 s JOIN chunk_1 u ON s.k = u.k WHERE s.x > 1 GROUP BY s.g"

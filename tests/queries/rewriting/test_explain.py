@@ -192,7 +192,7 @@ def test_relations_are_named_only_where_there_are_several() -> None:
     assert spoken(tree, qualified=True) == "median(t.price)"
 
 
-def test_of_the_aggregates_in_one_another_the_outermost_are_found(functions: Functions) -> None:
+def test_only_the_outermost_of_nested_aggregates_are_found(functions: Functions) -> None:
     text = "SELECT sum(a) FILTER (WHERE b) / count(*), sum(sum(c)) OVER (), abs(d), (SELECT max(e))"
     select = select_of(text, DIALECT)
     found = [spoken(call) for call in calls_in(select.expressions, functions)]

@@ -1,4 +1,4 @@
-"""Reading what has travelled as Arrow."""
+"""Merged relations are read back from Arrow with their original types."""
 
 from __future__ import annotations
 

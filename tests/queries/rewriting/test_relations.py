@@ -84,7 +84,7 @@ OVER_P_0 = MERGE.replace("partials", 'p_0 AS "partials"')
     ],
     ids=["a table", "with an alias", "another table", "of a schema", "turned", "with its merge"],
 )
-def test_what_a_leaf_gives_takes_the_place_of_its_relation(
+def test_the_output_of_a_leaf_replaces_its_relation(
     finish: str, merge: str | None, expected: str
 ) -> None:
     tree = query_of(finish)

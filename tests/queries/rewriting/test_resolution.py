@@ -80,7 +80,7 @@ def test_each_name_is_resolved(sql: str, expected: str, trial: Trial) -> None:
         ("SELECT 1 FROM (SELECT 1)", "no name"),
     ],
 )
-def test_what_cannot_be_resolved_is_said(sql: str, reason: str, trial: Trial) -> None:
+def test_names_that_cannot_be_resolved_give_a_reason(sql: str, reason: str, trial: Trial) -> None:
     with pytest.raises(NotIncrementalError, match=reason):
         _resolved(sql, trial)
 

@@ -1,4 +1,4 @@
-"""What of a chunk can be needed at all."""
+"""Which columns and rows of a chunk can be needed."""
 
 from __future__ import annotations
 

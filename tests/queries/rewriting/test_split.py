@@ -1,4 +1,4 @@
-"""Splitting: what is always so, whatever the rules."""
+"""Properties of every split, whatever the rules."""
 
 from __future__ import annotations
 
@@ -178,5 +178,5 @@ def test_a_rule_that_reads_bounds_in_a_partial_is_not_used(
     assert "known only when it has ended" in leaf.reason
 
 
-def test_a_query_without_bounds_needs_none(tables: Duck) -> None:
+def test_a_query_without_bounds_needs_no_bounds(tables: Duck) -> None:
     assert split_of("SELECT sum(x) FROM chunk_0 s", tables).bounds == frozenset()

@@ -66,7 +66,7 @@ def finish_of(sql: str, duck: Duck) -> str:
     return parts_of(sql, duck).splitlines()[-1]
 
 
-def test_of_each_group_one_row_is_read(tables: Duck) -> None:
+def test_one_row_of_each_group_is_read(tables: Duck) -> None:
     finish = finish_of("SELECT g, sum(y) + 1 AS s FROM chunk_0 s GROUP BY g", tables)
     assert finish == 'finish: SELECT "__g0" AS "g", "__s0" + 1 AS "s" FROM merged_0'
 

@@ -1,4 +1,4 @@
-"""Streams that statements in the tests are about."""
+"""The streams that the statements in tests read."""
 
 from __future__ import annotations
 

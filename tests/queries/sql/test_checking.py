@@ -1,4 +1,4 @@
-"""DuckDB says what is wrong with a query; where it is, is found out."""
+"""DuckDB says what is wrong with a query, and the place is found by trial."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_query_is_not_evaluated_to_be_checked(duck: Duck) -> None:
         ("SELECT price FROM trades WHERE sum(price) > 1", QueryError, "sum(", ""),
     ],
 )
-def test_what_duckdb_refuses_is_shown_where_it_is(
+def test_an_error_of_duckdb_has_its_place(
     text: str, kind: type[QueryError], place: str, hint: str, duck: Duck
 ) -> None:
     with pytest.raises(kind) as caught:

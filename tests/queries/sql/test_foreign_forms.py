@@ -1,4 +1,4 @@
-"""What other engines read is read here too, or it is said what to write instead."""
+"""Syntax of other engines is read, or refused with a hint."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from .example_streams import STREAMS, only_window, refused, window
         ("CREAT TABLE t (a INT)", "CREAT", r"did you mean CREATE\?"),
     ],
 )
-def test_what_other_engines_read_is_recognised(
+def test_forms_of_other_engines_are_recognised(
     text: str, place: str, hint: str, duck: Duck
 ) -> None:
     for read in (parse, lambda text, duck: read_query(text, STREAMS, duck)):
@@ -236,7 +236,7 @@ def test_documented_examples_are_read_as_they_stand(
         ),
     ],
 )
-def test_what_is_wrong_in_the_form_of_another_engine_is_shown_where_it_is(
+def test_an_error_in_the_form_of_another_engine_has_its_place(
     call: str, place: str, reason: str, duck: Duck
 ) -> None:
     with refused(QueryError, place, reason):

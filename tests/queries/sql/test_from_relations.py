@@ -1,4 +1,4 @@
-"""What a name in FROM stands for: its columns, and the window that it is or hands on."""
+"""A name in FROM stands for columns, and for the window that it is or passes on."""
 
 from __future__ import annotations
 

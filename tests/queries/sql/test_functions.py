@@ -1,4 +1,4 @@
-"""What DuckDB says about its functions."""
+"""DuckDB's functions, grouped by what matters for splitting."""
 
 from __future__ import annotations
 

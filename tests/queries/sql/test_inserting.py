@@ -1,4 +1,4 @@
-"""Rows of INSERT INTO fit the stream, or none is taken and the value is shown."""
+"""Rows of INSERT INTO fit the stream; otherwise none is accepted, and the value is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries as trees run on tables that they are lent, under the names that they have for them."""
+"""Queries as trees run on lent tables, under the names that they use for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CREATE STREAM, DROP STREAM and INSERT INTO are taken to parts, or refused with a place."""
+"""CREATE STREAM, DROP STREAM and INSERT INTO are parsed, or refused with a place."""
 
 from __future__ import annotations
 

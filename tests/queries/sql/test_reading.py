@@ -1,4 +1,4 @@
-"""Streams in queries become chunks, wherever they are, and nothing else does."""
+"""Streams in queries become chunks wherever they are, and nothing else does."""
 
 from __future__ import annotations
 
@@ -247,7 +247,9 @@ def test_a_column_is_called_what_was_written(text: str, names: list[str], duck: 
         ("SELECT * REPLACE (k || '' AS k) FROM news", ["k", "text"]),
     ],
 )
-def test_what_is_several_columns_keeps_their_names(text: str, names: list[str], duck: Duck) -> None:
+def test_an_item_that_is_several_columns_keeps_their_names(
+    text: str, names: list[str], duck: Duck
+) -> None:
     assert names_of(text, duck) == names
 
 

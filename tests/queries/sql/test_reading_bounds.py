@@ -1,4 +1,4 @@
-"""The names of bounds mean what they would if they were columns of the window."""
+"""The names of bounds behave like columns of the window."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_bound_is_null_where_an_outer_join_has_no_row(
     check(parsed, STREAMS, duck)
 
 
-def test_rows_in_brackets_may_be_made_up_too(duck: Duck) -> None:
+def test_an_outer_join_in_brackets_may_add_null_rows(duck: Duck) -> None:
     text = """SELECT window_end FROM (companies LEFT JOIN tumble(ticks, 10) b ON true)"""
     assert "CASE WHEN" in read(text, duck).query.sql("duckdb")
 

@@ -22,7 +22,9 @@ from upstream.queries.sql.same_reading import Difference, difference
         ("SELECT a + 1", 'SELECT "+"(a, 1)'),
     ],
 )
-def test_what_differs_only_in_writing_is_the_same(one: str, other: str, duck: Duck) -> None:
+def test_texts_that_differ_only_in_notation_are_read_alike(
+    one: str, other: str, duck: Duck
+) -> None:
     assert difference(one, other, duck) is None
     assert difference(other, one, duck) is None
 

@@ -1,4 +1,4 @@
-"""Texts are cut into tokens and parsed, and mistakes are shown where they are."""
+"""Texts are tokenized and parsed, and errors have a place."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_comment_without_an_end_is_an_error_at_the_end() -> None:
     assert caught.value.column == len("SELECT /* x") + 1
 
 
-def test_what_is_nested_too_deeply_is_an_error() -> None:
+def test_a_statement_that_is_nested_too_deeply_is_an_error() -> None:
     with pytest.raises(QuerySyntaxError, match="nested too deeply"):
         SourceText("SELECT " + "(" * 5_000 + "1" + ")" * 5_000).statement()
 

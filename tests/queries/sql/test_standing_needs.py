@@ -1,4 +1,4 @@
-"""What a query that stands needs: the key of its stream, few rows, and what stays as it is."""
+"""A standing query needs the key of its stream, few rows, and unchanged tables and settings."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ def test_the_place_is_that_of_what_is_selected(duck: Duck) -> None:
         "SELECT price, row_number() OVER () FROM trades",
     ],
 )
-def test_of_windows_and_aggregates_nothing_is_asked(text: str, duck: Duck) -> None:
+def test_windows_and_aggregates_need_no_key(text: str, duck: Duck) -> None:
     assert key_of(text, duck) == ()
 
 
-def test_of_append_queries_nothing_is_asked(duck: Duck) -> None:
+def test_append_queries_need_no_key(duck: Duck) -> None:
     assert key_of("SELECT price FROM trades", duck, "append") == ()
 
 

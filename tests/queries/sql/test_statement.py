@@ -1,4 +1,4 @@
-"""Each kind of statement is told from the others, and all are values."""
+"""The kinds of statements are distinguished, and all of them are values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about trees."""
+"""Functions on trees."""
 
 from __future__ import annotations
 

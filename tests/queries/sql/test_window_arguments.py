@@ -1,4 +1,4 @@
-"""What does not fit between the brackets of a call is shown where it is."""
+"""Arguments that do not fit are refused with their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables that the bounds of windows are read from: their names, their types, their one row."""
+"""The tables of the bounds of windows: their names, their types, their one row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Window functions become windows in the stream's own unit, or errors that say what to write."""
+"""Window functions become windows in the stream's own unit, or errors with a hint."""
 
 from __future__ import annotations
 

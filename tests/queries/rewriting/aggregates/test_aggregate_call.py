@@ -1,4 +1,4 @@
-"""Aggregates taken apart."""
+"""Aggregates are split into their parts."""
 
 from __future__ import annotations
 

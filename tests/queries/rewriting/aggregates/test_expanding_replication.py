@@ -39,7 +39,7 @@ PAIRS = (
 )
 
 
-def test_of_values_without_end_the_results_are_those_of_duckdb() -> None:
+def test_infinite_values_give_the_results_of_duckdb() -> None:
     called = [f"{name}(y)" for name in OF_ONE] + [f"{name}(y, x)" for name in OF_TWO]
     selected = f"SELECT g, {', '.join(called)}"
     with Engine(clock=ManualClock()) as engine:

@@ -23,7 +23,9 @@ class TestTopValues(RuleContract):
 @pytest.mark.parametrize(
     "aggregate", ["max(x, k)", "max(DISTINCT x, 2)", "max(x, 1 + 1)", "arg_max(x, k, 2)"]
 )
-def test_what_merging_could_choose_otherwise_is_not_split(aggregate: str, tables: Duck) -> None:
+def test_choices_that_a_merge_could_make_differently_are_not_split(
+    aggregate: str, tables: Duck
+) -> None:
     assert "needs every value" in parts_of(f"SELECT {aggregate} FROM chunk_0 s", tables)
 
 
