@@ -16,6 +16,7 @@ from sqlglot import exp
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
+from upstream.queries.rewriting.relations import PARTIALS, merge_query
 from upstream.queries.rewriting.split import DEFECT, split
 from upstream.queries.rewriting.split_query import Leaf
 from upstream.queries.sql.dialect import DIALECT
@@ -95,7 +96,10 @@ class _LeafWays:
         self._by_step = prepare(duck, leaf.partial_by_step, stepped | picked)
         self._unpicked = prepare(duck, leaf.partial, lent)
         self.schema = self._partial.run().schema
-        self._merge = prepare(duck, merge_query(leaf), {"partials": self.schema})
+        merge = exp.select("*").from_(PARTIALS)
+        if leaf.groups is not None:
+            merge = merge_query(leaf.groups, leaf.states)
+        self._merge = prepare(duck, merge, {PARTIALS: self.schema})
         assert self._merge.run().schema.types == self.schema.types, "merging keeps the types"
 
     @property
@@ -141,7 +145,7 @@ class _LeafWays:
         table = pa.concat_tables(partials)
         if self.leaf.groups is None or table.num_rows == 0:
             return table
-        return self._merge.run(partials=table).cast(self.schema)
+        return self._merge.run(**{PARTIALS: table}).cast(self.schema)
 
 
 def with_steps(tables: Steps) -> pa.Table:
@@ -151,20 +155,6 @@ def with_steps(tables: Steps) -> pa.Table:
         for number, table in enumerate(tables)
     ]
     return pa.concat_tables(parts)
-
-
-def merge_query(leaf: Leaf) -> exp.Select:
-    """Return the merge of a leaf's partials, as an evaluator makes it."""
-    groups = [exp.column(name, quoted=True) for name in leaf.groups or ()]
-    merges = [
-        exp.alias_(merge.copy(), name, quoted=True)
-        for state in leaf.states
-        for name, merge in zip(state.columns, state.merge, strict=True)
-    ]
-    if leaf.groups is None:
-        return exp.select("*").from_(exp.to_table("partials"))
-    query = exp.select(*groups, *merges).from_(exp.to_table("partials"))
-    return query.group_by(*(group.copy() for group in groups)) if groups else query
 
 
 def assert_same(whole: pa.Table, parts: pa.Table, what: str, *, is_ordered: bool) -> None:
