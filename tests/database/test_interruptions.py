@@ -1,4 +1,4 @@
-"""An exception at any line of the database's leaves nothing lent, and what was asked can go on."""
+"""After an exception at any line of the database, nothing is lent, and the caller can go on."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def close(statement: Prepared) -> None:
 def prepared_statement(duck: Duck) -> None:
     statement = prepare(duck, query_of(PAIRS), {"a": SCHEMA, "b": SCHEMA})
     try:
-        run(statement, 1, 2, 100, 2, 3)  # at first, prepared, longer than expected, and short again
+        run(statement, 1, 2, 100, 2)  # at first, prepared, longer than expected, and short again
         assert statement.schema.names == ["k", "v", "at"]
     except KeyboardInterrupt:
         assert open_rows(duck) == [], "a result was left open"

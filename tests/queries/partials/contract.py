@@ -321,17 +321,6 @@ class RunningMergeContract:
         assert merge.merged(0, 1).num_rows == 0
         assert merge.rows == 0
 
-    def test_steps_wait_until_the_window_reaches_them(self) -> None:
-        """Steps 0 1 2 hold 1 10 100; the window ends before 1, 2, 3."""
-        merge = self.make(self.partials)
-        for chunk in range(3):
-            merge.stage([(chunk, self.one("a", 10**chunk))])
-        seen = []
-        for end in (1, 2, 3):
-            merge.advance(0, end)
-            seen.append(self.totals(merge.merged(0, end)))
-        assert seen == [{"a": 1}, {"a": 11}, {"a": 111}]
-
     def test_a_chunk_in_many_parts_is_one_chunk(self) -> None:
         merge = self.make(self.partials)
         for _ in range(30):
@@ -362,25 +351,6 @@ class RunningMergeContract:
 class SlidingMergeContract(RunningMergeContract):
     """What a running merge does whose window leaves chunks behind."""
 
-    def test_a_group_leaves_with_the_last_chunk_that_has_it(self) -> None:
-        """Groups a|ab|b slide through a window of two chunks."""
-        merge = self.make(self.partials)
-        for chunk, groups in enumerate(["a", "ab", "b", "c"]):
-            for group in groups:
-                merge.stage([(chunk, self.one(group, 1 + chunk))])
-        seen = [self.totals(merge.merged(end - 2, end)) for end in (2, 3, 4)]
-        assert seen == [{"a": 3, "b": 2}, {"a": 2, "b": 5}, {"b": 3, "c": 4}]
-
-    def test_a_chunk_in_the_window_is_amended_by_what_is_staged_later(self) -> None:
-        merge = self.make(self.partials)
-        merge.stage([(0, self.one("a", 1))])
-        merge.advance(0, 2)
-        assert self.totals(merge.merged(0, 2)) == {"a": 1}
-        merge.stage([(0, self.one("a", 10))])
-        merge.stage([(1, self.one("b", 5))])
-        assert self.totals(merge.merged(0, 2)) == {"a": 11, "b": 5}
-        assert self.totals(merge.merged(1, 3)) == {"b": 5}
-
     def test_a_chunk_behind_the_window_is_held_until_it_is_forgotten(self) -> None:
         merge = self.make(self.partials)
         merge.stage([(0, self.one("a", 1))])
@@ -391,14 +361,6 @@ class SlidingMergeContract(RunningMergeContract):
         merge.stage([(0, self.one("a", 100))])
         assert merge.merged(0, 1).num_rows == 0
         assert merge.rows == 0
-
-    def test_a_chunk_in_the_window_is_not_forgotten(self) -> None:
-        merge = self.make(self.partials)
-        merge.stage([(0, self.one("a", 1))])
-        merge.advance(0, 1)
-        merge.forget(5)
-        merge.stage([(0, self.one("a", 1))])
-        assert self.totals(merge.merged(0, 1)) == {"a": 2}
 
     def test_a_jump_beyond_everything_leaves_nothing(self) -> None:
         merge = self.make(self.partials)
