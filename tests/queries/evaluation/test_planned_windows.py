@@ -211,7 +211,6 @@ def query_over(window: str) -> ParsedQuery:
         ("landmark(trades)", "close_after", "never closes"),
         ("landmark(news)", "close_after", "never closes"),
         ("hop(ticks, 9, 3)", None, ""),
-        ("landmark(trades, INTERVAL '1 day')", "allowed_lateness", "landmark"),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "allowed_lateness", "no row is late"),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
     ],

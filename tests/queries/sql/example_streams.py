@@ -52,7 +52,7 @@ def shown(caught: pytest.ExceptionInfo[QueryError]) -> str:
 
 @contextmanager
 def refused(
-    kind: type[QueryError], place: str | tuple[str, ...], reason: str = ""
+    kind: type[QueryError], place: str | tuple[str, ...], reason: str | None = None
 ) -> Iterator[pytest.ExceptionInfo[QueryError]]:
     """Expect an error of this kind, with this reason or hint, at a place that begins like this."""
     with pytest.raises(kind, match=reason) as caught:

@@ -6,12 +6,12 @@ import pyarrow as pa
 import pytest
 
 from upstream.database.duck import Duck
-from upstream.errors import UnknownColumnError, UnknownStreamError, WindowError
+from upstream.errors import QueryError, UnknownColumnError, UnknownStreamError, WindowError
 from upstream.queries.sql import read_query
 from upstream.queries.sql.window_clause import Axis, Unit, WindowClause
 from upstream.rows.stream_definition import StreamDefinition
 
-from .example_streams import STREAMS, only_window, refused, shown, window, window_of
+from .example_streams import STREAMS, only_window, refused, window, window_of
 
 MINUTE = 60_000_000
 
@@ -156,17 +156,24 @@ def test_an_error_in_a_window_has_its_place(call: str, place: str, reason: str) 
     assert caught.value.hint
 
 
-def test_a_window_over_no_stream_names_the_nearest() -> None:
-    with refused(UnknownStreamError, "trade,", "did you mean trades"):
-        window_of("tumble(trade, INTERVAL '1 minute')")
+@pytest.mark.parametrize(
+    ("call", "kind", "place", "nearest"),
+    [
+        ("tumble(trade, INTERVAL '1 minute')", UnknownStreamError, "trade,", "trades"),
+        ("latest(trades, per => symbl)", UnknownColumnError, "symbl)", "symbol"),
+        ("session(ticks, 3, per => senor)", UnknownColumnError, "senor)", "sensor"),
+    ],
+)
+def test_the_nearest_name_is_suggested_for_an_unknown_one(
+    call: str, kind: type[QueryError], place: str, nearest: str
+) -> None:
+    with refused(kind, place, f"did you mean {nearest}"):
+        window_of(call)
+
+
+def test_a_stream_has_no_schema() -> None:
     with pytest.raises(UnknownStreamError):
         window_of("tumble(main.trades, INTERVAL '1 minute')")
-
-
-def test_rows_per_no_column_names_the_nearest() -> None:
-    with pytest.raises(UnknownColumnError, match="did you mean symbol") as caught:
-        window_of("latest(trades, per => symbl)")
-    assert shown(caught) == "symbl)"
 
 
 def test_the_place_is_right_in_the_middle_of_a_query() -> None:
@@ -181,12 +188,6 @@ def test_sessions_of_a_stream_without_a_key_are_of_all_rows() -> None:
     stream = StreamDefinition("s", pa.schema({"at": pa.int64()}), (), "at")
     parsed = read_query("SELECT * FROM session(s, 9)", {"s": stream})
     assert only_window(parsed.windows) == window("session", "s", 9, per=())
-
-
-def test_sessions_per_no_column_name_the_nearest() -> None:
-    with pytest.raises(UnknownColumnError, match="did you mean sensor") as caught:
-        window_of("session(ticks, 3, per => senor)")
-    assert shown(caught) == "senor)"
 
 
 @pytest.mark.parametrize("operator", ["=>", ":="])
