@@ -38,10 +38,14 @@ QUERIES = {
     "everything": "SELECT k, sum(x) AS x FROM landmark(bids) GROUP BY k",
     "session": "SELECT k, count(*) AS n, window_end FROM session(bids, 6) GROUP BY k, window_end",
     "row by row": "SELECT k, x + 1 AS y FROM bids",
+    "failing row by row": "SELECT note::INT AS n FROM bids",
     "newest": "SELECT k, x FROM latest(bids)",
+    "newest by row": "SELECT k, x FROM bids",
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
 }
+UPDATES = ("newest", "newest by row", "update")
+ROW_WISE = ("row by row", "failing row by row", "side table")
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 SLIDES = {"extremes": 5, "join": 5}
@@ -71,7 +75,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         held.setattr(chosen_way, "_WINDOWS", 2)
         make_streams(engine)
         lateness = 15 if name in ("sums", "join") else None
-        semantics: Semantics = "update" if name in ("newest", "update") else "append"
+        semantics: Semantics = "update" if name in UPDATES else "append"
         query = engine.continuous_query(
             QUERIES[name],
             semantics,
@@ -104,7 +108,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
                 try:
                     with interrupter.watching():
                         query.evaluate()
-                        if name not in ("row by row", "side table"):
+                        if name not in ROW_WISE:
                             query.ask()
                     break
                 except KeyboardInterrupt:
