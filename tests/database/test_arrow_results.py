@@ -1,9 +1,8 @@
-"""Results as Arrow, those that come as Python values among them, and a warning nobody needs."""
+"""Results as Arrow, also where they come as Python values, and a warning that is hidden."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from decimal import Decimal
 
 import duckdb
@@ -35,12 +34,6 @@ VALUES: list[tuple[pa.DataType, list[object]]] = [
     (pa.decimal128(12, 2), [Decimal("-1.05"), None]),
     (pa.string(), ["", "\0", "ß€𝄞", None]),
 ]
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        yield connection
 
 
 def test_a_query_gives_a_table_and_the_types_of_duckdb(
@@ -107,13 +100,6 @@ def test_the_filters_are_left_alone_once_they_are_right(
 # Short results
 
 
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
 def prepared(duck: Duck, text: str, schema: pa.Schema) -> Prepared:
     return prepare(duck, sqlglot.parse_one(text, dialect="duckdb"), {"t": schema})
 
@@ -135,7 +121,7 @@ def test_values_are_the_same_either_way(
     [pa.timestamp("us"), pa.date32(), pa.float32(), pa.list_(pa.int64()), pa.binary()],
     ids=str,
 )
-def test_types_of_which_python_lacks_values_go_by_arrow(kind: pa.DataType) -> None:
+def test_types_without_python_values_are_converted_by_arrow(kind: pa.DataType) -> None:
     assert not has_plain_types(pa.schema([("a", pa.int64()), ("b", kind)]))
 
 
@@ -181,7 +167,7 @@ def test_a_table_of_no_rows_has_the_schema() -> None:
     assert not has_plain_types(pa.schema([]))
 
 
-def test_a_type_that_python_has_another_for_goes_by_arrow(duck: Duck) -> None:
+def test_a_type_that_differs_in_python_is_converted_by_arrow(duck: Duck) -> None:
     schema = pa.schema([("v", pa.string())])
     statement = prepared(duck, "SELECT v::UUID AS v FROM t", schema)
     text = "f47ac10b-58cc-4372-a567-0e02b2c3d479"

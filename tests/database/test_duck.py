@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from upstream import Engine
@@ -20,22 +18,7 @@ from upstream.errors import (
     UnknownTableError,
 )
 
-SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
-
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
-def table(*values: int) -> pa.Table:
-    return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
-
-
-def views(duck: Duck) -> list[tuple[str, ...]]:
-    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+from .setting import table, views
 
 
 def test_tables_are_found_by_their_names(duck: Duck) -> None:
@@ -162,7 +145,7 @@ def test_an_answer_is_known_until_the_database_changes(duck: Duck) -> None:
     assert (duck.known(tables), len(asked)) == (2, 3)
 
 
-def test_python_variables_are_no_tables() -> None:
+def test_python_variables_are_not_read_as_tables() -> None:
     tables = {"x": [1]}
     with Engine() as engine, pytest.raises(UnknownTableError):
         engine.sql("SELECT * FROM tables")

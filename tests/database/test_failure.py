@@ -1,4 +1,4 @@
-"""What DuckDB refuses can be named where there is no DuckDB."""
+"""Errors of DuckDB can be named where DuckDB is not installed."""
 
 from __future__ import annotations
 

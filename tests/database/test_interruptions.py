@@ -1,52 +1,29 @@
-"""An exception at any line of the database's leaves nothing lent, and what was asked can go on."""
+"""After an exception at any line of the database, nothing is lent, and the caller can go on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pytest
-import sqlglot
-from sqlglot import exp
 
 import upstream.database
 from tests.interrupted import interrupt_everywhere
-from upstream.clock import ManualClock
+from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
 from upstream.database.prepared import Prepared
 from upstream.queries.rewriting.trial import Trial
 from upstream.queries.sql.lending import prepare
 
+from .setting import SCHEMA, table, views
+
 FOLDER = str(Path(upstream.database.__file__).parent)
-SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
 PAIRS = "SELECT a.k, a.v + b.v AS v, now() AS at FROM a JOIN b USING (k) ORDER BY v"
 
 
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck(clock=ManualClock())
-    yield duck
-    duck.close()
-
-
-def tree(text: str) -> exp.Query:
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    return query
-
-
-def rows(count: int) -> pa.Table:
-    return pa.table({"k": ["x"] * count, "v": range(count)}, SCHEMA)
-
-
-def views(duck: Duck) -> list[tuple[str, ...]]:
-    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
-
-
 def open_rows(duck: Duck) -> list[tuple[object, ...]]:
-    """Return what is left of a result that nobody fetched."""
+    """Return what is left of a result that was not fetched."""
     try:
         return duck._connection.fetchall()
     except duckdb.InvalidInputException:  # there is none
@@ -55,7 +32,7 @@ def open_rows(duck: Duck) -> list[tuple[object, ...]]:
 
 def run(statement: Prepared, *counts: int) -> None:
     for count in counts:
-        found = statement.run(a=rows(count), b=rows(1))
+        found = statement.run(a=table(*range(count)), b=table(0))
         assert found["v"].to_pylist() == [*range(count)]
 
 
@@ -70,9 +47,9 @@ def close(statement: Prepared) -> None:
 
 
 def prepared_statement(duck: Duck) -> None:
-    statement = prepare(duck, tree(PAIRS), {"a": SCHEMA, "b": SCHEMA})
+    statement = prepare(duck, query_of(PAIRS), {"a": SCHEMA, "b": SCHEMA})
     try:
-        run(statement, 1, 2, 100, 2, 3)  # at first, prepared, longer than expected, and short again
+        run(statement, 1, 2, 100, 2)  # at first, prepared, longer than expected, and short again
         assert statement.schema.names == ["k", "v", "at"]
     except KeyboardInterrupt:
         assert open_rows(duck) == [], "a result was left open"
@@ -85,20 +62,20 @@ def prepared_statement(duck: Duck) -> None:
 def tried_queries(duck: Duck) -> None:
     trial = Trial(duck, {"a": SCHEMA, "b": SCHEMA})
     with duck.keeping():
-        assert trial.columns(tree(PAIRS)).names == ("k", "v", "at")
-        assert trial.shape(tree("SELECT sum(v) AS s FROM a")).types == ("HUGEINT",)
-        assert trial.with_steps().columns(tree("SELECT v FROM b")).types == ("BIGINT",)
+        assert trial.columns(query_of(PAIRS)).names == ("k", "v", "at")
+        assert trial.shape(query_of("SELECT sum(v) AS s FROM a")).types == ("HUGEINT",)
+        assert trial.with_steps().columns(query_of("SELECT v FROM b")).types == ("BIGINT",)
         assert trial.types_read_back(SCHEMA) == ("VARCHAR", "BIGINT")
 
 
 def statement_as_written(duck: Duck) -> None:
-    answer = duck.answer_as_written("SELECT max(v) AS v, now() AS at FROM t", {"t": rows(3)})
+    answer = duck.answer_as_written("SELECT max(v) AS v, now() AS at FROM t", {"t": table(0, 1, 2)})
     assert answer["v"].to_pylist() == [2]
 
 
 def lent_table(duck: Duck) -> None:
     relation = duck.lend(SCHEMA)
-    relation.hold(rows(2))
+    relation.hold(table(0, 1))
     assert duck.rows(f"SELECT count(*)::TEXT FROM {relation.name}") == [("2",)]
     duck.take_back(relation)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import duckdb
 import pyarrow as pa
 import pytest
@@ -11,12 +9,6 @@ import pytest
 from upstream.database.lent import LentRelation, LentRelations
 
 SCHEMA = pa.schema({"v": pa.int64()})
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        yield connection
 
 
 @pytest.fixture
@@ -53,7 +45,7 @@ def test_a_relation_of_a_schema_is_lent_once(lent: LentRelations) -> None:
     assert lent.lend(SCHEMA) is not first
 
 
-def test_what_nothing_refers_to_is_taken_back(
+def test_a_relation_without_references_is_taken_back(
     connection: duckdb.DuckDBPyConnection, lent: LentRelations
 ) -> None:
     first, second = lent.shared(SCHEMA, 0), lent.shared(SCHEMA, 1)

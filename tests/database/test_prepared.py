@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,26 +16,11 @@ from upstream.queries.sql.lending import prepare
 if TYPE_CHECKING:
     from upstream.database.prepared import NameOf, Write
 
-SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
-
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
+from .setting import SCHEMA, table, views
 
 
 def tree(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, dialect="duckdb")
-
-
-def table(*values: int) -> pa.Table:
-    return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
-
-
-def views(duck: Duck) -> list[tuple[str, ...]]:
-    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
 
 
 def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
@@ -46,7 +30,7 @@ def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
         assert total.run(chunk=table(*values)).to_pylist() == [{"s": expected}]
 
 
-def test_what_is_not_lent_is_empty(duck: Duck) -> None:
+def test_a_table_that_is_not_given_is_empty(duck: Duck) -> None:
     both = prepare(
         duck,
         tree("SELECT (SELECT count(*) FROM a) AS a, (SELECT count(*) FROM b) AS b"),
@@ -94,7 +78,7 @@ def test_a_row_that_fails_does_not_keep_others_from_running(duck: Duck) -> None:
         assert strict.run(chunk=good).to_pylist() == [{"i": 7}]
 
 
-def test_what_is_closed_takes_its_names_back(duck: Duck) -> None:
+def test_a_closed_statement_takes_its_names_back(duck: Duck) -> None:
     prepared = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
     prepared.run()
     prepared.run()
@@ -165,7 +149,7 @@ def writing(text: str, **schemas: pa.Schema) -> Write:
     return write
 
 
-def test_the_columns_of_a_query_are_told_without_running_it(duck: Duck) -> None:
+def test_the_columns_of_a_query_are_known_without_running_it(duck: Duck) -> None:
     text = "SELECT k, sum(v) AS total, k, CAST('none' AS INT) FROM {t} GROUP BY ALL"
     statement = duck.written(writing(text, t=SCHEMA))
     names = "k", "total", "k", "CAST('none' AS INTEGER)"
@@ -213,7 +197,7 @@ def test_a_query_is_asked_about_once_while_relations_are_kept(duck: Duck) -> Non
     assert duck.written(writing("SELECT * FROM changing")).columns()[0] == ("a", "b")
 
 
-def test_relations_of_one_schema_are_told_apart_in_a_statement(duck: Duck) -> None:
+def test_relations_of_one_schema_are_distinguished_in_a_statement(duck: Duck) -> None:
     text = "SELECT (SELECT count(*) FROM {a}) AS a, (SELECT count(*) FROM {b}) AS b"
     statement = duck.written(writing(text, a=SCHEMA, b=SCHEMA))
     statement.hold({"b": pa.table({"k": ["x"], "v": [1]}, SCHEMA)})
@@ -237,7 +221,7 @@ def test_nothing_stays_lent_for_a_statement_that_cannot_be_written(duck: Duck) -
 
     with pytest.raises(ValueError, match="no words") as caught:
         duck.written(write)
-    assert duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal") == []
+    assert views(duck) == []
     assert caught.value.__traceback__ is not None  # which refers to what was lent, too
 
 

@@ -1,4 +1,4 @@
-"""Integers of 128 bits are handed out as int64, whatever the values are, or there is an error."""
+"""Integers of 128 bits are returned as int64, or there is an error."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_an_error_instead_of_failed_rows_stays_the_error(engine: Engine) -> None
     assert result.error.startswith("2 rows fail")
 
 
-def test_unchanged_sums_are_no_news(engine: Engine) -> None:
+def test_unchanged_sums_give_no_result(engine: Engine) -> None:
     query = standing(engine, SUM + "tumble(s, 10)", emit="changed")
     append(engine, (1, 3), (11, 3), (21, 4), (31, 1))
     assert [each.table["total"].to_pylist() for each in query.results()] == [[3], [4]]

@@ -1,20 +1,12 @@
-"""What ends a statement has a name of ours, and leaves no result open."""
+"""Errors that end a statement get exceptions of the library, and no result stays open."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import duckdb
 import pytest
 
 from upstream.database.failure import DatabaseError, DatabaseValueError
 from upstream.database.running import Running
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        yield connection
 
 
 @pytest.mark.parametrize(
@@ -26,7 +18,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
         ("SELECT 300::TINYINT", DatabaseValueError),
     ],
 )
-def test_what_duckdb_refuses_is_an_error_of_the_database(
+def test_an_error_of_duckdb_is_a_database_error(
     connection: duckdb.DuckDBPyConnection, text: str, kind: type[DatabaseError]
 ) -> None:
     with pytest.raises(DatabaseError) as caught, Running(connection):
@@ -39,7 +31,7 @@ def test_what_duckdb_refuses_is_an_error_of_the_database(
 @pytest.mark.parametrize(
     "error", [duckdb.InterruptException("stop"), RuntimeError("Query interrupted")], ids=repr
 )
-def test_what_duckdb_says_of_ctrl_c_is_an_interrupt(
+def test_duckdbs_report_of_ctrl_c_becomes_an_interrupt(
     connection: duckdb.DuckDBPyConnection, error: Exception
 ) -> None:
     with pytest.raises(KeyboardInterrupt), Running(connection):

@@ -1,4 +1,4 @@
-"""What the tests of operators have in common: streams on one clock, and looks into a query."""
+"""Helpers of the tests of operators: streams on one clock, and the counters of a query."""
 
 from __future__ import annotations
 

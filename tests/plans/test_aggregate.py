@@ -33,8 +33,7 @@ def enqueue(streams: Streams, values: dict[int, object], key: str = "IBM") -> No
         streams.left.enqueue(key, value, time)
 
 
-def test_a_window_becomes_an_update_at_its_end() -> None:
-    streams = Streams()
+def test_a_window_becomes_an_update_at_its_end(streams: Streams) -> None:
     query = all_windows(streams)
     enqueue(streams, {0: 1, 1: 2, 2: 4, 3: 8, 6: 16})
     assert rows_of(query.results()) == [("IBM", 7, 3.0), ("IBM", 8, 6.0)]
@@ -42,15 +41,13 @@ def test_a_window_becomes_an_update_at_its_end() -> None:
     assert (counted.made, counted.delivered, counted.absorbed) == (2, 2, counted.taken)
 
 
-def test_a_newer_window_supersedes_an_older_one_but_no_tuple_inside() -> None:
-    streams = Streams()
+def test_a_newer_window_supersedes_an_older_one_but_no_tuple_inside(streams: Streams) -> None:
     query = PlanQuery(Aggregate(Source(streams.left), "sum", size=3), clock=streams.clock)
     enqueue(streams, dict.fromkeys(range(10), 1))
     assert rows_of(query.results()) == [("IBM", 3, 9.0)]
 
 
-def test_operators_on_the_way_to_windows_take_every_tuple() -> None:
-    streams = Streams()
+def test_operators_on_the_way_to_windows_take_every_tuple(streams: Streams) -> None:
     plan = Aggregate(
         Join(
             Filter(Source(streams.left), number_of),
@@ -73,16 +70,14 @@ def test_operators_on_the_way_to_windows_take_every_tuple() -> None:
     }
 
 
-def test_windows_of_windows_lose_none() -> None:
-    streams = Streams()
+def test_windows_of_windows_lose_no_window(streams: Streams) -> None:
     hours = Aggregate(Aggregate(Source(streams.left), "sum", size=2), "count", size=6)
     query = PlanQuery(hours, clock=streams.clock)
     enqueue(streams, dict.fromkeys(range(17), 1))
     assert rows_of(query.results()) == [("IBM", 3, 12.0)]
 
 
-def test_groups_are_a_superset_of_the_key() -> None:
-    streams = Streams()
+def test_groups_are_a_superset_of_the_key(streams: Streams) -> None:
     plan = Aggregate(
         Arc(Source(streams.left), "append"),
         "sum",
@@ -97,8 +92,7 @@ def test_groups_are_a_superset_of_the_key() -> None:
     ]
 
 
-def test_what_is_aggregated_may_be_picked() -> None:
-    streams = Streams()
+def test_a_function_may_pick_what_is_aggregated(streams: Streams) -> None:
     plan = Aggregate(Source(streams.left), statistics.median, size=3, of=number_in)
     query = PlanQuery(plan, clock=streams.clock)
     enqueue(streams, {0: {"price": 5}, 1: {"price": 1}, 2: {"price": 3}, 3: {"price": 9}})
@@ -110,8 +104,7 @@ def number_in(value: dict[str, int]) -> int:
     return value["price"]
 
 
-def test_eager_windows_supersede_when_they_start() -> None:
-    streams = Streams()
+def test_eager_windows_supersede_when_they_start(streams: Streams) -> None:
     plan = Aggregate(Source(streams.left), "sum", size=3, slide=1, buffer=EagerWindowBuffer)
     query = PlanQuery(plan, clock=streams.clock)
     enqueue(streams, {0: 1, 1: 2})
@@ -121,8 +114,7 @@ def test_eager_windows_supersede_when_they_start() -> None:
 
 
 @pytest.mark.parametrize("policy", ["append", "index"])
-def test_a_window_is_delivered_when_its_result_is_there(policy: str) -> None:
-    streams = Streams()
+def test_a_window_is_delivered_when_its_result_is_there(streams: Streams, policy: str) -> None:
     plan = Aggregate(Arc(Source(streams.left), policy), "sum", size=3)
     query = PlanQuery(plan, clock=streams.clock)
     enqueue(streams, {0: 1, 3: "not a number", 4: 1, 6: 1, 9: 1})
@@ -134,8 +126,7 @@ def test_a_window_is_delivered_when_its_result_is_there(policy: str) -> None:
     assert (arc.queue.in_process, arc.application_staleness) == (0, 1.25)
 
 
-def test_a_window_in_which_the_function_fails_has_no_result() -> None:
-    streams = Streams()
+def test_a_window_in_which_the_function_fails_has_no_result(streams: Streams) -> None:
     query = all_windows(streams)
     enqueue(streams, {0: 1, 1: "two", 2: 4, 3: 8, 4: 16, 6: 32})
     assert rows_of(query.results()) == [("IBM", 24, 6.0)]
@@ -145,8 +136,7 @@ def test_a_window_in_which_the_function_fails_has_no_result() -> None:
 
 
 @pytest.mark.parametrize("size", [3.0, 1.0])
-def test_a_tuple_that_fails_spoils_its_own_windows_only(size: float) -> None:
-    streams = Streams()
+def test_a_tuple_that_fails_spoils_its_own_windows_only(streams: Streams, size: float) -> None:
     plan = Aggregate(Arc(Source(streams.left), "append"), "count", size=size, slide=1, of=number_in)
     query = PlanQuery(Arc(plan, "append"), clock=streams.clock)
     values: dict[int, object] = {time: {"price": 1} for time in range(12)}
@@ -181,8 +171,7 @@ class NoResult:
 
 
 @pytest.mark.parametrize("place", ["initial", "add", "finish"])
-def test_wherever_a_function_fails_nothing_else_stops(place: str) -> None:
-    streams = Streams()
+def test_a_failing_function_stops_nothing_else(streams: Streams, place: str) -> None:
     plan = Aggregate(Source(streams.left), NoResult(place), size=3)
     query = PlanQuery(plan, clock=streams.clock)
     enqueue(streams, {0: 1, 3: 1})
@@ -192,8 +181,7 @@ def test_wherever_a_function_fails_nothing_else_stops(place: str) -> None:
     query._check()
 
 
-def test_windows_end_without_a_tuple_when_the_user_says_so() -> None:
-    streams = Streams()
+def test_windows_end_without_a_tuple_when_the_user_says_so(streams: Streams) -> None:
     query = all_windows(streams)
     grouped = PlanQuery(
         Aggregate(Source(streams.left), "sum", size=3, by=lambda update: update.key),
@@ -209,8 +197,7 @@ def test_windows_end_without_a_tuple_when_the_user_says_so() -> None:
     assert not grouped.is_due()
 
 
-def test_a_deletion_gives_up_the_open_windows_of_its_key() -> None:
-    streams = Streams()
+def test_a_deletion_ends_the_open_windows_of_its_key(streams: Streams) -> None:
     query = all_windows(streams)
     enqueue(streams, {0: 1, 1: TOMBSTONE, 3: 4, 6: 8})
     assert rows_of(query.results()) == [("IBM", 4, 6.0)]
@@ -239,7 +226,7 @@ def test_parameters_make_sense(make: Callable[[Source], Aggregate], name: str) -
 
 
 @pytest.mark.parametrize("policy", ["adaptive", "append-shedding"])
-def test_not_every_policy_is_one_for_windows(policy: str) -> None:
+def test_some_policies_cannot_queue_windows(policy: str) -> None:
     with pytest.raises(UnknownPolicyError, match="linecutting"):
         Aggregate(Arc(Source(Streams().left), policy), "sum", size=3)
 

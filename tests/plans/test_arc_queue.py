@@ -1,4 +1,4 @@
-"""Whatever is on an arc, plans use it alike; windows stay whole."""
+"""Plans use every kind of arc alike, and windows stay complete."""
 
 from __future__ import annotations
 
@@ -19,31 +19,33 @@ from upstream.plans.arc_queue import AnyArc, TupleArc, WindowArc
 
 from .setting import Streams, values_of
 
-
-def tuple_arc(streams: Streams, policy: str) -> AnyArc:
-    return TupleArc(policy, streams.clock)
+Make = Callable[[Streams, str], AnyArc]
 
 
-def window_arc(streams: Streams, policy: str) -> AnyArc:
+def tuple_arc(streams: Streams, policy: str, capacity: int | None = None) -> TupleArc:
+    return TupleArc(policy, streams.clock, capacity)
+
+
+def window_arc(streams: Streams, policy: str) -> WindowArc:
     return WindowArc(policy, WindowSpecification(1, 1), LazyWindowBuffer, streams.clock)
+
+
+def put(arc: AnyArc, *times: int, key: str = "IBM") -> None:
+    """Put an update for each time, with the time as its value."""
+    for time in times:
+        arc.put(Update(key, time, float(time)))
 
 
 @pytest.mark.parametrize("make", [tuple_arc, window_arc])
 @pytest.mark.parametrize("policy", ["append", "fifo", "in-place", "linecutting", "index"])
 class TestAnyArc:
-    def test_an_operator_may_feed_it(
-        self, make: Callable[[Streams, str], AnyArc], policy: str
-    ) -> None:
-        arc = make(Streams(), policy)
-        for time in range(2):
-            arc.put(Update("IBM", time, float(time)))
+    def test_an_operator_may_feed_it(self, streams: Streams, make: Make, policy: str) -> None:
+        arc = make(streams, policy)
+        put(arc, 0, 1)
         assert len(arc) == (2 if policy == "append" and make is tuple_arc else 1)
         assert arc.take(None)
 
-    def test_a_stream_may_feed_it(
-        self, make: Callable[[Streams, str], AnyArc], policy: str
-    ) -> None:
-        streams = Streams()
+    def test_a_stream_may_feed_it(self, streams: Streams, make: Make, policy: str) -> None:
         arc = make(streams, policy)
         streams.left.enqueue("IBM", 0, 0)
         arc.attach(streams.left, snapshot=True)
@@ -52,10 +54,7 @@ class TestAnyArc:
         assert arc.take(None)
         assert not arc.has_more
 
-    def test_it_is_empty_when_it_is_closed(
-        self, make: Callable[[Streams, str], AnyArc], policy: str
-    ) -> None:
-        streams = Streams()
+    def test_it_is_empty_when_it_is_closed(self, streams: Streams, make: Make, policy: str) -> None:
         arc = make(streams, policy)
         arc.attach(streams.left, snapshot=False)
         for time in range(2):
@@ -67,21 +66,15 @@ class TestAnyArc:
             arc.advance(9)
             assert not arc.has_more
 
-    def test_its_label_names_the_policy(
-        self, make: Callable[[Streams, str], AnyArc], policy: str
-    ) -> None:
-        arc = make(Streams(), policy)
+    def test_its_label_names_the_policy(self, streams: Streams, make: Make, policy: str) -> None:
+        arc = make(streams, policy)
         assert arc.policy == policy
         assert arc.label.startswith(f"{policy} queue")
 
 
-def arc_of_policy(streams: Streams, policy: str, capacity: int | None = None) -> TupleArc:
-    return TupleArc(policy, streams.clock, capacity)
-
-
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_was_put_in_can_be_taken_once(policy: str) -> None:
-    arc = arc_of_policy(Streams(), policy)
+def test_an_update_can_be_taken_once(policy: str) -> None:
+    arc = tuple_arc(Streams(), policy)
     assert not arc.has_more
     arc.put(Update("IBM", 24, 0.0))
     assert arc.has_more
@@ -93,24 +86,21 @@ def test_what_was_put_in_can_be_taken_once(policy: str) -> None:
 def test_update_arcs_conflate_and_append_arcs_do_not() -> None:
     taken = {}
     for policy in ("in-place", "append"):
-        arc = arc_of_policy(Streams(), policy)
-        for value in range(3):
-            arc.put(Update("IBM", value, float(value)))
+        arc = tuple_arc(Streams(), policy)
+        put(arc, *range(3))
         taken[policy] = values_of(arc.take(None))
     assert taken == {"in-place": [2], "append": [0, 1, 2]}
 
 
 def test_a_limit_bounds_what_is_taken() -> None:
-    arc = arc_of_policy(Streams(), "append")
-    for value in range(3):
-        arc.put(Update("IBM", value, float(value)))
+    arc = tuple_arc(Streams(), "append")
+    put(arc, *range(3))
     assert values_of(arc.take(2)) == [0, 1]
     assert arc.has_more
     assert len(arc) == 1
 
 
-def test_staleness_is_how_long_the_oldest_has_waited() -> None:
-    streams = Streams()
+def test_staleness_is_how_long_the_oldest_has_waited(streams: Streams) -> None:
     arc = TupleArc("in-place", streams.clock)
     arc.attach(streams.left, snapshot=False)
     assert arc.staleness() == 0.0
@@ -123,9 +113,8 @@ def test_staleness_is_how_long_the_oldest_has_waited() -> None:
     assert arc.staleness() == 0.0
 
 
-def test_what_was_taken_is_delivered_when_it_is_settled() -> None:
-    streams = Streams()
-    arc = arc_of_policy(streams, "in-place")
+def test_taken_updates_are_delivered_when_the_arc_settles(streams: Streams) -> None:
+    arc = tuple_arc(streams, "in-place")
     arc.put(Update("IBM", 1, 0.0))
     arc.take(None)
     streams.clock.advance(2)
@@ -138,16 +127,14 @@ def test_what_was_taken_is_delivered_when_it_is_settled() -> None:
 
 
 def test_a_capacity_bounds_what_waits() -> None:
-    arc = arc_of_policy(Streams(), "append", capacity=2)
-    for value in range(3):
-        arc.put(Update("IBM", value, float(value)))
+    arc = tuple_arc(Streams(), "append", capacity=2)
+    put(arc, *range(3))
     assert values_of(arc.take(None)) == [0, 1]
     assert arc.queue.statistics().rejected == 1
     assert arc.label == "append queue of at most 2"
 
 
-def test_a_closed_arc_is_empty() -> None:
-    streams = Streams()
+def test_a_closed_arc_is_empty(streams: Streams) -> None:
     arc = TupleArc("append", streams.clock)
     arc.attach(streams.left, snapshot=False)
     streams.left.enqueue("IBM", 1)
@@ -170,20 +157,17 @@ def times_of(arc: WindowArc, limit: int | None = None) -> list[float | None]:
 
 def test_the_most_recent_window_leaves_whole() -> None:
     arc = windows_of_two(Streams())
-    for time in range(5):
-        arc.put(Update("IBM", time, float(time)))
+    put(arc, *range(5))
     assert times_of(arc) == [2.0, 3.0, None]
 
 
 def test_append_keeps_every_window() -> None:
     arc = windows_of_two(Streams(), "append")
-    for time in range(5):
-        arc.put(Update("IBM", time, float(time)))
+    put(arc, *range(5))
     assert times_of(arc) == [0.0, 1.0, None, 2.0, 3.0, None, 4.0]
 
 
-def test_there_is_more_until_all_was_taken() -> None:
-    streams = Streams()
+def test_there_is_more_until_all_was_taken(streams: Streams) -> None:
     arc = windows_of_two(streams)
     arc.attach(streams.left, snapshot=False)
     assert not arc.has_more
@@ -205,9 +189,8 @@ def test_there_is_more_until_all_was_taken() -> None:
     ],
 )
 def test_there_is_something_to_take_when_a_window_may_be_begun(
-    policy: str, buffer: type[WindowBuffer], after_each: list[bool]
+    streams: Streams, policy: str, buffer: type[WindowBuffer], after_each: list[bool]
 ) -> None:
-    streams = Streams()
     arc = WindowArc(policy, WindowSpecification(2, 2), buffer, streams.clock)
     arc.attach(streams.left, snapshot=False)
     for time, expected in enumerate(after_each):
@@ -217,8 +200,7 @@ def test_there_is_something_to_take_when_a_window_may_be_begun(
         assert not arc.has_more
 
 
-def test_an_eager_window_that_waits_for_the_one_before_is_not_there_yet() -> None:
-    streams = Streams()
+def test_an_eager_window_that_waits_for_the_one_before_is_not_there_yet(streams: Streams) -> None:
     arc = WindowArc("in-place", WindowSpecification(3, 2), EagerWindowBuffer, streams.clock)
     arc.attach(streams.left, snapshot=False)
     for time in (0, 2):  # window 0 to 3 is begun and lacks its end; 2 to 5 waits for that
@@ -233,7 +215,7 @@ def test_an_eager_window_that_waits_for_the_one_before_is_not_there_yet() -> Non
 
 def test_windows_that_time_closes_wait_as_well() -> None:
     arc = windows_of_two(Streams())
-    arc.put(Update("IBM", 0, 0.0))
+    put(arc, 0)
     assert times_of(arc) == []
     arc.advance(2)
     assert arc.has_more
@@ -241,24 +223,21 @@ def test_windows_that_time_closes_wait_as_well() -> None:
     assert not arc.has_more
 
 
-def test_staleness_is_how_long_a_window_has_waited() -> None:
-    streams = Streams()
+def test_staleness_is_how_long_a_window_has_waited(streams: Streams) -> None:
     arc = windows_of_two(streams)
-    arc.put(Update("IBM", 0, 0.0))
+    put(arc, 0)
     streams.clock.advance(5)
     assert arc.staleness() == 0.0  # the window is open
-    arc.put(Update("IBM", 2, 2.0))
+    put(arc, 2)
     streams.clock.advance(3)
-    arc.put(Update("GM", 0, 0.0))
-    arc.put(Update("GM", 2, 2.0))
+    put(arc, 0, 2, key="GM")
     streams.clock.advance(1)
     assert arc.staleness() == 4.0
 
 
 def test_results_are_delivered_when_they_are_settled() -> None:
     arc = windows_of_two(Streams())
-    for time in range(3):
-        arc.put(Update("IBM", time, float(time)))
+    put(arc, *range(3))
     arc.take(None)
     arc.note_result(WindowResult("IBM", 0.0, 2.0, "whatever"))
     assert arc.queue.statistics().in_process == 1
@@ -267,8 +246,7 @@ def test_results_are_delivered_when_they_are_settled() -> None:
     assert arc.queue.statistics().delivered == 1
 
 
-def test_the_label_tells_the_windows() -> None:
-    streams = Streams()
+def test_the_label_tells_the_windows(streams: Streams) -> None:
     eager = WindowArc("fifo", WindowSpecification(2.5, 1), EagerWindowBuffer, streams.clock)
     assert eager.label == "fifo queue of EAGER windows of 2.5 s every 1 s"
     assert windows_of_two(streams, "append").label == (

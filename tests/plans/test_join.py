@@ -38,8 +38,7 @@ def fail(left: Update, right: Update) -> object:
     raise ZeroDivisionError
 
 
-def test_updates_of_one_key_match_within_the_window() -> None:
-    streams = Streams()
+def test_updates_of_one_key_match_within_the_window(streams: Streams) -> None:
     query = join_of(streams)
     streams.left.enqueue("IBM", "bid", 0)
     streams.right.enqueue("GM", "other key", 0)
@@ -51,16 +50,14 @@ def test_updates_of_one_key_match_within_the_window() -> None:
     assert (counted.taken, counted.delivered, counted.filtered) == (4, 1, 3)
 
 
-def test_times_that_are_just_the_window_apart_match() -> None:
-    streams = Streams()
+def test_times_that_are_just_the_window_apart_match(streams: Streams) -> None:
     query = join_of(streams, window=5)
     streams.left.enqueue("IBM", "bid", 0)
     streams.right.enqueue("IBM", "ask", 5)
     assert values_of(query.results()) == [("bid", "ask")]
 
 
-def test_of_several_matches_the_most_recent_one_is_delivered() -> None:
-    streams = Streams()
+def test_the_most_recent_of_several_matches_is_delivered(streams: Streams) -> None:
     query = join_of(streams)
     for time in range(4):
         streams.left.enqueue("IBM", time, time)
@@ -68,8 +65,7 @@ def test_of_several_matches_the_most_recent_one_is_delivered() -> None:
     assert rows_of(query.results()) == [("IBM", (3, "ask"), 3.0)]
 
 
-def test_the_predicate_is_asked_about_pairs_the_most_recent_first() -> None:
-    streams = Streams()
+def test_the_predicate_is_asked_about_pairs_the_most_recent_first(streams: Streams) -> None:
     query = join_of(streams, predicate=lambda left, right: number_of(left) < number_of(right))
     for time, price in enumerate([10, 14, 11, 15]):
         streams.left.enqueue("IBM", price, time)
@@ -77,8 +73,7 @@ def test_the_predicate_is_asked_about_pairs_the_most_recent_first() -> None:
     assert values_of(query.results()) == [(11, 12)]
 
 
-def test_a_match_older_than_the_one_delivered_is_dropped() -> None:
-    streams = Streams()
+def test_a_match_older_than_the_one_delivered_is_dropped(streams: Streams) -> None:
     query = join_of(streams)
     streams.left.enqueue("IBM", "bid", 4)
     streams.right.enqueue("IBM", "ask", 4)
@@ -87,16 +82,14 @@ def test_a_match_older_than_the_one_delivered_is_dropped() -> None:
     assert operator_of(query, "join").dropped == 1
 
 
-def test_the_value_of_a_match_may_be_combined() -> None:
-    streams = Streams()
+def test_the_value_of_a_match_may_be_combined(streams: Streams) -> None:
     query = join_of(streams, combine=lambda bid, ask: number_of(ask) - number_of(bid))
     streams.left.enqueue("IBM", 10, 0)
     streams.right.enqueue("IBM", 12, 0)
     assert values_of(query.results()) == [2]
 
 
-def test_a_pair_for_which_the_predicate_fails_does_not_hide_an_older_one() -> None:
-    streams = Streams()
+def test_a_pair_for_which_the_predicate_fails_does_not_hide_an_older_one(streams: Streams) -> None:
     query = join_of(streams, predicate=lambda left, right: number_of(left) < number_of(right))
     streams.left.enqueue("IBM", 10, 0)
     streams.left.enqueue("IBM", None, 1)
@@ -106,8 +99,7 @@ def test_a_pair_for_which_the_predicate_fails_does_not_hide_an_older_one() -> No
     assert operator_of(query, "join").failed == 0
 
 
-def test_a_row_that_matches_nothing_because_a_function_fails_is_counted_as_failed() -> None:
-    streams = Streams()
+def test_a_row_without_a_match_because_a_function_fails_counts_as_failed(streams: Streams) -> None:
     fails_in_predicate = join_of(streams, predicate=fail)
     fails_in_combination = join_of(streams, combine=fail)
     streams.left.enqueue("IBM", 10, 0)
@@ -119,8 +111,7 @@ def test_a_row_that_matches_nothing_because_a_function_fails_is_counted_as_faile
         assert isinstance(counted.error, ZeroDivisionError)
 
 
-def test_an_update_is_kept_until_the_other_input_has_passed_it() -> None:
-    streams = Streams()
+def test_an_update_is_kept_until_the_other_input_has_passed_it(streams: Streams) -> None:
     query = join_of(streams)
     for time in range(0, 100, 10):
         streams.left.enqueue("IBM", time, time)
@@ -131,8 +122,7 @@ def test_an_update_is_kept_until_the_other_input_has_passed_it() -> None:
     assert values_of(query.results()) == [(40, "slow feed")]
 
 
-def test_a_backlog_of_both_inputs_is_joined_in_the_order_of_source_time() -> None:
-    streams = Streams()
+def test_a_backlog_of_both_inputs_is_joined_in_the_order_of_source_time(streams: Streams) -> None:
     plan = Join(Arc(Source(streams.left), "append"), Arc(Source(streams.right), "append"), window=0)
     query = PlanQuery(Arc(plan, "append"), clock=streams.clock)
     for stream in (streams.left, streams.right):
@@ -147,8 +137,7 @@ def test_a_backlog_of_both_inputs_is_joined_in_the_order_of_source_time() -> Non
     assert values_of(wider.results()) == [(3, 3), (4, 3), (4, 4), (5, 4), (5, 5)]
 
 
-def test_what_the_other_input_has_passed_is_not_kept() -> None:
-    streams = Streams()
+def test_updates_that_the_other_input_has_passed_are_not_kept(streams: Streams) -> None:
     in_step, behind = join_of(streams, window=2, keep=4), join_of(streams, window=2, keep=4)
     for time in range(50):
         streams.left.enqueue("IBM", time, time)
@@ -160,8 +149,7 @@ def test_what_the_other_input_has_passed_is_not_kept() -> None:
     assert operator_of(behind, "join").evicted == 0
 
 
-def test_no_more_of_one_key_is_kept_than_was_said() -> None:
-    streams = Streams()
+def test_no_more_of_one_key_is_kept_than_was_said(streams: Streams) -> None:
     query = join_of(streams, keep=2)
     for time in range(4):
         streams.left.enqueue("IBM", time, time)
@@ -170,8 +158,7 @@ def test_no_more_of_one_key_is_kept_than_was_said() -> None:
     assert values_of(query.results()) == [(3, "ask")]
 
 
-def test_an_update_of_a_time_that_is_known_takes_the_place_of_the_one_before() -> None:
-    streams = Streams()
+def test_an_update_with_a_known_time_replaces_the_one_before(streams: Streams) -> None:
     query = join_of(streams, keep=1)
     streams.left.enqueue("IBM", "wrong", 1)
     streams.left.enqueue("IBM", "right", 1)
@@ -180,8 +167,7 @@ def test_an_update_of_a_time_that_is_known_takes_the_place_of_the_one_before() -
     assert operator_of(query, "join").evicted == 0
 
 
-def test_a_deletion_deletes_the_match_once() -> None:
-    streams = Streams()
+def test_a_deletion_deletes_the_match_once(streams: Streams) -> None:
     query = join_of(streams)
     streams.left.enqueue("IBM", "bid", 0)
     streams.right.enqueue("IBM", "ask", 0)

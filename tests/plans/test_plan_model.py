@@ -162,7 +162,7 @@ other_steps = st.sampled_from(["run", "results", "dequeue", "give back", "advanc
     batch=st.integers(1, 5),
     steps=st.lists(st.one_of(wild_arrivals, other_steps), max_size=40),
 )
-def test_every_update_is_accounted_for_whatever_comes(  # noqa: PLR0917 - what is drawn
+def test_every_update_is_accounted_for(  # noqa: PLR0917 - what is drawn
     plan: Builder,
     policy: str,
     capacity: int | None,

@@ -54,8 +54,7 @@ def spend_two_seconds(streams: Streams) -> Callable[[Update], None]:
 # The four models
 
 
-def test_push_push_calls_the_callback_before_enqueue_returns() -> None:
-    streams = Streams()
+def test_push_push_calls_the_callback_before_enqueue_returns(streams: Streams) -> None:
     results: list[Update] = []
     query_of(streams, input="push", callback=results.append)
     streams.left.enqueue("IBM", 24, 1)
@@ -64,8 +63,7 @@ def test_push_push_calls_the_callback_before_enqueue_returns() -> None:
     assert values_of(results) == [24, 25, 7]
 
 
-def test_push_pull_keeps_results_until_the_application_takes_them() -> None:
-    streams = Streams()
+def test_push_pull_keeps_results_until_the_application_takes_them(streams: Streams) -> None:
     query = query_of(streams, input="push")
     streams.left.enqueue("IBM", 24)
     streams.left.enqueue("IBM", 25)
@@ -74,8 +72,7 @@ def test_push_pull_keeps_results_until_the_application_takes_them() -> None:
     assert values_of(query.results()) == [25]
 
 
-def test_pull_push_calls_the_callback_when_it_runs() -> None:
-    streams = Streams()
+def test_pull_push_calls_the_callback_when_it_runs(streams: Streams) -> None:
     results: list[Update] = []
     query = query_of(streams, callback=results.append)
     streams.left.enqueue("IBM", 24)
@@ -85,8 +82,7 @@ def test_pull_push_calls_the_callback_when_it_runs() -> None:
     assert values_of(results) == [25]
 
 
-def test_pull_pull_runs_when_the_application_asks() -> None:
-    streams = Streams()
+def test_pull_pull_runs_when_the_application_asks(streams: Streams) -> None:
     query = query_of(streams)
     streams.left.enqueue("IBM", 24)
     streams.left.enqueue("IBM", 25)
@@ -120,8 +116,7 @@ def test_a_weight_is_above_zero(weight: float) -> None:
 # Results
 
 
-def test_results_are_taken_one_by_one_or_up_to_a_limit() -> None:
-    streams = Streams()
+def test_results_are_taken_one_by_one_or_up_to_a_limit(streams: Streams) -> None:
     query = query_of(streams)
     streams.left.enqueue_many(list("abcd"), [1, 2, 3, 4])
     first = query.dequeue()
@@ -135,8 +130,7 @@ def test_results_are_taken_one_by_one_or_up_to_a_limit() -> None:
     assert arc_of(query, "map").queue.delivered == 4
 
 
-def test_a_result_that_is_given_back_comes_again_unless_there_is_a_newer_one() -> None:
-    streams = Streams()
+def test_a_result_given_back_comes_again_unless_a_newer_one_exists(streams: Streams) -> None:
     query = query_of(streams)
     streams.left.enqueue("IBM", 24)
     for newer in (None, 25):
@@ -157,8 +151,7 @@ def test_a_query_that_pushes_results_has_none_to_take() -> None:
         query.dequeue()
 
 
-def test_a_slow_reader_finds_the_newest_of_each_key() -> None:
-    streams = Streams()
+def test_a_slow_reader_finds_the_newest_of_each_key(streams: Streams) -> None:
     query = query_of(streams, input="push")
     for number in range(100):
         streams.left.enqueue(number % 3, number)
@@ -168,8 +161,7 @@ def test_a_slow_reader_finds_the_newest_of_each_key() -> None:
 # What goes wrong
 
 
-def test_a_callback_that_fails_is_counted_and_stops_nothing() -> None:
-    streams = Streams()
+def test_a_callback_that_fails_is_counted_and_stops_nothing(streams: Streams) -> None:
     seen: list[object] = []
 
     def fail_once(update: Update) -> None:
@@ -186,8 +178,7 @@ def test_a_callback_that_fails_is_counted_and_stops_nothing() -> None:
     assert str(query.error) == "no connection"
 
 
-def test_a_failing_function_does_not_reach_who_enqueues() -> None:
-    streams = Streams()
+def test_a_failing_function_does_not_fail_the_enqueue(streams: Streams) -> None:
     failing = query_of(streams, input="push")
     other = query_of(streams, input="push")
     streams.left.enqueue("IBM", "no number")
@@ -196,8 +187,7 @@ def test_a_failing_function_does_not_reach_who_enqueues() -> None:
     assert isinstance(failing.error, TypeError)
 
 
-def test_an_update_that_a_callback_enqueues_is_run_after_the_present_one() -> None:
-    streams = Streams()
+def test_an_update_that_a_callback_enqueues_is_run_after_the_present_one(streams: Streams) -> None:
     events: list[object] = []
 
     def count_down(update: Update) -> None:
@@ -213,8 +203,7 @@ def test_an_update_that_a_callback_enqueues_is_run_after_the_present_one() -> No
     query._check()
 
 
-def test_queries_may_feed_one_another() -> None:
-    streams = Streams()
+def test_queries_may_feed_one_another(streams: Streams) -> None:
     doubled = PlanQuery(
         Map(Source(streams.left), lambda update: 2 * number_of(update)),
         input="push",
@@ -232,8 +221,7 @@ def test_queries_may_feed_one_another() -> None:
     second._check()
 
 
-def test_running_within_a_callback_does_nothing() -> None:
-    streams = Streams()
+def test_running_within_a_callback_does_nothing(streams: Streams) -> None:
     depth: list[int] = []
     queries: list[PlanQuery] = []
 
@@ -251,8 +239,7 @@ def test_running_within_a_callback_does_nothing() -> None:
 # Staleness, cost, and runs
 
 
-def test_a_query_is_due_and_stale_while_something_waits_for_it() -> None:
-    streams = Streams()
+def test_a_query_is_due_and_stale_while_something_waits_for_it(streams: Streams) -> None:
     query = query_of(streams)
     assert (query.is_due(), query.staleness()) == (False, 0.0)
     streams.left.enqueue("IBM", 1)
@@ -263,16 +250,14 @@ def test_a_query_is_due_and_stale_while_something_waits_for_it() -> None:
     assert (query.is_due(), query.staleness()) == (False, 0.0)
 
 
-def test_a_query_that_pushes_its_input_is_never_due() -> None:
-    streams = Streams()
+def test_a_query_that_pushes_its_input_is_never_due(streams: Streams) -> None:
     query = query_of(streams, input="push")
     streams.left.enqueue("IBM", 1)
     streams.clock.advance(3)
     assert (query.is_due(), query.staleness()) == (False, 0.0)
 
 
-def test_the_cost_is_measured_by_the_clock_and_grows_with_what_waits() -> None:
-    streams = Streams()
+def test_the_cost_is_measured_by_the_clock_and_grows_with_what_waits(streams: Streams) -> None:
     query = query_of(streams, callback=spend_two_seconds(streams), policy="append")
     assert query.cost() == 0.0
     for key in range(3):
@@ -283,8 +268,7 @@ def test_the_cost_is_measured_by_the_clock_and_grows_with_what_waits() -> None:
     assert query.cost() == 10.0
 
 
-def test_a_run_takes_no_more_than_a_batch_from_each_source() -> None:
-    streams = Streams()
+def test_a_run_takes_no_more_than_a_batch_from_each_source(streams: Streams) -> None:
     results: list[Update] = []
     query = query_of(streams, policy="append", batch=2, callback=results.append)
     for value in range(5):
@@ -296,16 +280,14 @@ def test_a_run_takes_no_more_than_a_batch_from_each_source() -> None:
     assert (runs, query.statistics().runs, operator_of(query, "map").taken) == (3, 3, 5)
 
 
-def test_asking_for_results_runs_until_nothing_waits() -> None:
-    streams = Streams()
+def test_asking_for_results_runs_until_nothing_waits(streams: Streams) -> None:
     query = query_of(streams, policy="append", batch=2)
     for value in range(5):
         streams.left.enqueue("IBM", value)
     assert values_of(query.results()) == [4]
 
 
-def test_the_staleness_of_the_arc_from_a_source_ends_when_the_callback_has_the_result() -> None:
-    streams = Streams()
+def test_staleness_at_a_source_ends_when_the_callback_has_the_result(streams: Streams) -> None:
     query = query_of(streams, callback=spend_two_seconds(streams))
     streams.left.enqueue("IBM", 1)
     streams.clock.advance(2)
@@ -315,7 +297,7 @@ def test_the_staleness_of_the_arc_from_a_source_ends_when_the_callback_has_the_r
     assert (arc.queue_staleness, arc.application_staleness) == (2 * 2 / 2 / 8, 4 * 4 / 2 / 8)
 
 
-def test_the_system_clock_serves_a_query_that_was_given_none() -> None:
+def test_a_query_without_a_clock_uses_the_system_clock() -> None:
     stream = Stream()
     query = PlanQuery(Map(Source(stream), price))
     stream.enqueue("IBM", 1)
@@ -379,8 +361,7 @@ def test_a_query_whose_stream_is_closed_has_nothing_to_do(input: str) -> None:  
     assert streams.right.statistics().queues == 0
 
 
-def test_a_callback_may_close_its_query() -> None:
-    streams = Streams()
+def test_a_callback_may_close_its_query(streams: Streams) -> None:
     seen: list[object] = []
     queries: list[PlanQuery] = []
 
@@ -404,8 +385,7 @@ def test_a_callback_may_close_its_query() -> None:
     assert queries[0].statistics().is_balanced
 
 
-def test_a_pushed_query_may_be_closed_by_its_callback_while_others_go_on() -> None:
-    streams = Streams()
+def test_a_pushed_query_may_be_closed_by_its_callback_while_others_go_on(streams: Streams) -> None:
     queries: list[PlanQuery] = []
 
     def close_at_once(update: Update) -> None:
@@ -422,8 +402,7 @@ def test_a_pushed_query_may_be_closed_by_its_callback_while_others_go_on() -> No
     streams.left._check()
 
 
-def test_a_plan_with_an_operator_at_its_end_only_is_explained_with_its_models() -> None:
-    streams = Streams()
+def test_explain_begins_with_the_models_of_input_and_output(streams: Streams) -> None:
     query = PlanQuery(
         Filter(Source(streams.left), price), name="prices", input="push", clock=streams.clock
     )

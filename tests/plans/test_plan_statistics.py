@@ -38,7 +38,7 @@ def test_the_first_error_is_kept() -> None:
     assert isinstance(tally.error, ValueError)
 
 
-def test_whoever_interrupts_the_program_is_heard() -> None:
+def test_an_interrupt_is_not_counted_but_raised() -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
 
@@ -46,8 +46,7 @@ def test_whoever_interrupts_the_program_is_heard() -> None:
         Tally().attempt(interrupt)
 
 
-def test_a_plan_is_balanced_if_each_operator_and_each_arc_is() -> None:
-    streams = Streams()
+def test_a_plan_is_balanced_if_each_operator_and_each_arc_is(streams: Streams) -> None:
     query = PlanQuery(Map(Source(streams.left), number_of), name="numbers")
     streams.left.enqueue("IBM", 1)
     query.run()

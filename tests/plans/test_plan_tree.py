@@ -43,13 +43,12 @@ def test_a_capacity_is_a_count() -> None:
         Arc(Source(Streams().left), capacity=0)
 
 
-def test_a_plan_reads_each_stream_once_however_often_it_has_it_as_a_source() -> None:
-    streams = Streams()
+def test_a_plan_reads_a_stream_once_even_if_it_is_several_sources(streams: Streams) -> None:
     plan = Union(Source(streams.left), Source(streams.right), Source(streams.left))
     assert streams_of(plan) == (streams.left, streams.right)
 
 
-def test_functions_are_told_by_their_names() -> None:
+def test_functions_are_recognised_by_their_names() -> None:
     class Rule:
         def __call__(self) -> None: ...
 
@@ -57,15 +56,14 @@ def test_functions_are_told_by_their_names() -> None:
     assert name_of_function(Rule()) == "Rule"
 
 
-def test_what_cannot_be_called_is_no_function() -> None:
+def test_a_value_that_cannot_be_called_is_refused_as_a_function() -> None:
     check_function("rule", number_of, "a function")
     check_function("rule", None, "a function", or_none=True)
     with pytest.raises(ParameterError, match="rule must be a function"):
         check_function("rule", None, "a function")
 
 
-def test_several_queries_on_a_stream_share_its_one_copy_of_each_value() -> None:
-    streams = Streams()
+def test_several_queries_on_a_stream_share_its_one_copy_of_each_value(streams: Streams) -> None:
     queries = [
         PlanQuery(Map(Source(streams.left), lambda update: update.value), clock=streams.clock)
         for _ in range(3)
@@ -79,8 +77,7 @@ def test_several_queries_on_a_stream_share_its_one_copy_of_each_value() -> None:
     assert newest.value is price
 
 
-def test_what_one_query_takes_the_others_still_get() -> None:
-    streams = Streams()
+def test_each_query_gets_its_own_updates(streams: Streams) -> None:
     first, second = (
         PlanQuery(Filter(Source(streams.left), number_of), clock=streams.clock) for _ in "ab"
     )
@@ -94,10 +91,10 @@ def test_what_one_query_takes_the_others_still_get() -> None:
 @pytest.mark.parametrize("input", ["push", "pull"])
 @pytest.mark.parametrize("policy", ["append", "in-place", "adaptive"])
 def test_a_query_may_begin_with_what_the_stream_knows(
+    streams: Streams,
     input: str,  # noqa: A002 - the report's word
     policy: str,
 ) -> None:
-    streams = Streams()
     streams.left.enqueue("IBM", 1)
     streams.left.enqueue("IBM", 2)
     for snapshot, expected in ((True, [2]), (False, [])):
@@ -111,15 +108,13 @@ def test_a_source_is_a_stream() -> None:
         Source(ManualClock())  # type: ignore[arg-type]  # wrong on purpose
 
 
-def test_nobody_starts_a_source() -> None:
-    streams = Streams()
+def test_a_source_cannot_be_started(streams: Streams) -> None:
     assert Source(streams.left).arcs == ()
     with pytest.raises(AssertionError, match="source"):
         Source(streams.left).start(streams.clock, "append")
 
 
-def test_a_query_that_is_given_no_clock_goes_by_that_of_its_streams() -> None:
-    streams = Streams()
+def test_a_query_without_a_clock_uses_the_clock_of_its_streams(streams: Streams) -> None:
     query = PlanQuery(Map(Source(streams.left), number_of))
     streams.left.enqueue("IBM", 1)
     streams.clock.advance(3)
@@ -128,8 +123,7 @@ def test_a_query_that_is_given_no_clock_goes_by_that_of_its_streams() -> None:
     assert query.cost() == 0
 
 
-def test_a_join_goes_by_the_clock_that_both_streams_have() -> None:
-    streams = Streams()
+def test_a_join_uses_the_clock_that_both_streams_have(streams: Streams) -> None:
     assert clock_of(Join(Source(streams.left), Source(streams.right), window=1)) is streams.clock
 
 
@@ -139,8 +133,9 @@ def test_system_clocks_do_not_differ() -> None:
 
 
 @pytest.mark.parametrize("clock", [ManualClock(), None])
-def test_streams_of_different_clocks_need_one_to_be_given(clock: ManualClock | None) -> None:
-    streams = Streams()
+def test_streams_with_different_clocks_need_a_given_one(
+    streams: Streams, clock: ManualClock | None
+) -> None:
     plan = Join(Source(streams.left), Source(Stream(clock=clock)), window=1)
     with pytest.raises(ParameterError, match="clock must be given, since the streams have differ"):
         PlanQuery(plan)

@@ -1,4 +1,4 @@
-"""A plan at work has a queue on every arc, and runs from its sources to its results."""
+"""A running plan has a queue on every arc, and runs from its sources to its results."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ def spread(streams: Streams) -> Operator:
     return Join(Arc(Filter(bids, is_liquid), "append", 100), asks, window=5, name="spread")
 
 
-def test_a_plan_is_shown_as_a_tree_with_the_queue_of_each_arc() -> None:
-    streams = Streams()
+def test_a_plan_is_shown_as_a_tree_with_the_queue_of_each_arc(streams: Streams) -> None:
     assert RunningPlan(spread(streams), streams.clock).explain().splitlines() == [
         "└─ index queue from Join within 5 s",
         "   ├─ append queue of at most 100 from Filter is_liquid",
@@ -40,8 +39,7 @@ def test_a_plan_is_shown_as_a_tree_with_the_queue_of_each_arc() -> None:
     ]
 
 
-def test_windows_are_shown_with_the_arc_that_makes_them() -> None:
-    streams = Streams()
+def test_windows_are_shown_with_the_arc_that_makes_them(streams: Streams) -> None:
     plan = Aggregate(
         Source(streams.left), "mean", size=300, slide=60, by=lambda update: update.value
     )
@@ -52,15 +50,13 @@ def test_windows_are_shown_with_the_arc_that_makes_them() -> None:
     ]
 
 
-def test_operators_run_after_those_that_feed_them() -> None:
-    streams = Streams()
+def test_operators_run_after_those_that_feed_them(streams: Streams) -> None:
     plan = RunningPlan(Map(Union(spread(streams), Source(streams.left)), number_of), streams.clock)
     names = [statistics.name for statistics in plan.operator_statistics()]
     assert names == ["filter", "spread", "union", "map"]
 
 
-def test_names_are_the_users_or_the_kinds_and_never_the_same() -> None:
-    streams = Streams()
+def test_names_are_the_users_or_the_kinds_and_never_the_same(streams: Streams) -> None:
     plan: Operator = Source(streams.left)
     for name in ("", "mine", "", "mine", "application"):
         plan = Map(plan, number_of, name=name)
@@ -68,8 +64,7 @@ def test_names_are_the_users_or_the_kinds_and_never_the_same() -> None:
     assert names == ["map 2", "mine 2", "map", "mine", "application 2"]
 
 
-def test_every_arc_has_its_counters_and_its_staleness() -> None:
-    streams = Streams()
+def test_every_arc_has_its_counters_and_its_staleness(streams: Streams) -> None:
     plan = RunningPlan(spread(streams), streams.clock)
     streams.left.enqueue("IBM", 1)
     streams.clock.advance(4)
@@ -84,8 +79,7 @@ def test_every_arc_has_its_counters_and_its_staleness() -> None:
     assert (bids.queue.waiting, bids.queue_staleness, bids.application_staleness) == (1, 2.0, 2.0)
 
 
-def test_one_pass_takes_what_waits_to_the_results() -> None:
-    streams = Streams()
+def test_one_pass_takes_what_waits_to_the_results(streams: Streams) -> None:
     plan = RunningPlan(
         Map(Map(Map(Source(streams.left), number_of), number_of), number_of), streams.clock
     )
@@ -96,8 +90,7 @@ def test_one_pass_takes_what_waits_to_the_results() -> None:
     assert not any(arc.has_more for arc in plan.arcs)
 
 
-def test_what_a_run_took_is_delivered_when_it_is_settled() -> None:
-    streams = Streams()
+def test_updates_taken_in_a_run_are_delivered_when_it_settles(streams: Streams) -> None:
     plan = RunningPlan(Map(Map(Source(streams.left), number_of), number_of), streams.clock)
     streams.left.enqueue("IBM", 1)
     plan.run(limit=1)
@@ -106,8 +99,7 @@ def test_what_a_run_took_is_delivered_when_it_is_settled() -> None:
     assert [arc.queue.statistics().delivered for arc in plan.arcs] == [1, 1]
 
 
-def test_a_plan_that_one_stream_refuses_is_attached_to_none() -> None:
-    streams = Streams()
+def test_a_plan_that_one_stream_refuses_is_attached_to_none(streams: Streams) -> None:
     queue = UpdateQueue(make_scheduler(), clock=streams.clock)
     plan = Union(Source(streams.left), Source(queue.stream))
     with pytest.raises(AlreadyAttachedError):
@@ -115,8 +107,7 @@ def test_a_plan_that_one_stream_refuses_is_attached_to_none() -> None:
     assert streams.left.statistics().queues == 0
 
 
-def test_a_plan_that_is_closed_leaves_its_streams_and_can_be_counted() -> None:
-    streams = Streams()
+def test_a_plan_that_is_closed_leaves_its_streams_and_can_be_counted(streams: Streams) -> None:
     plan = RunningPlan(spread(streams), streams.clock)
     streams.left.enqueue("IBM", 1)
     plan.close()
@@ -124,8 +115,7 @@ def test_a_plan_that_is_closed_leaves_its_streams_and_can_be_counted() -> None:
     assert plan.arc_statistics()[0].queue.waiting == 1
 
 
-def test_a_part_of_a_plan_may_be_in_several() -> None:
-    streams = Streams()
+def test_a_part_of_a_plan_may_be_in_several(streams: Streams) -> None:
     shared = Filter(Source(streams.left), is_liquid)
     plans = [RunningPlan(Map(shared, number_of), streams.clock) for _ in range(2)]
     plans.append(RunningPlan(Join(shared, shared, window=0), streams.clock))
@@ -135,14 +125,13 @@ def test_a_part_of_a_plan_may_be_in_several() -> None:
     assert [len(plan.results) for plan in plans] == [1, 1, 1]
 
 
-def test_a_source_alone_is_no_plan() -> None:
+def test_a_source_alone_is_not_a_plan() -> None:
     stream = Stream()
     with pytest.raises(ParameterError, match="attach a queue"):
         RunningPlan(Source(stream), Streams().clock)
 
 
-def test_every_arrival_runs_once_also_of_a_batch_and_late_ones() -> None:
-    streams = Streams()
+def test_every_arrival_runs_once_also_of_a_batch_and_late_ones(streams: Streams) -> None:
     runs: list[int] = []
     tap = ArrivalTap(streams.left, lambda: runs.append(streams.left.statistics().arrived))
     streams.left.enqueue("IBM", 1, 5)
@@ -157,8 +146,7 @@ def test_every_arrival_runs_once_also_of_a_batch_and_late_ones() -> None:
 
 
 @pytest.mark.parametrize("taps_first", [True, False])
-def test_queues_have_what_arrived_when_a_tap_runs(*, taps_first: bool) -> None:
-    streams = Streams()
+def test_queues_have_what_arrived_when_a_tap_runs(streams: Streams, *, taps_first: bool) -> None:
     update_queue = UpdateQueue(InPlaceScheduler())
     append_queue = AppendQueue()
     seen: list[object] = []
@@ -178,8 +166,7 @@ def test_queues_have_what_arrived_when_a_tap_runs(*, taps_first: bool) -> None:
     assert update_queue.statistics().is_balanced
 
 
-def test_an_arrival_that_a_tap_causes_runs_as_well() -> None:
-    streams = Streams()
+def test_an_arrival_that_a_tap_causes_runs_as_well(streams: Streams) -> None:
     runs: list[int] = []
 
     def enqueue_more() -> None:
@@ -193,8 +180,7 @@ def test_an_arrival_that_a_tap_causes_runs_as_well() -> None:
     streams.left._check()
 
 
-def test_a_stream_without_a_tap_is_as_fast_as_before() -> None:
-    streams = Streams()
+def test_a_stream_without_a_tap_is_as_fast_as_before(streams: Streams) -> None:
     streams.left.attach(UpdateQueue(InPlaceScheduler()))
     was_by_reference = streams.left._intake.is_by_reference
     tap = ArrivalTap(streams.left, lambda: None)

@@ -1,4 +1,4 @@
-"""An operator works on all that waits for it."""
+"""An operator processes everything that waits for it."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def test_it_takes_all_that_waits_on_any_arc_and_puts_on_what_is_made() -> None:
     assert (counted.taken, counted.delivered, counted.is_balanced) == (6, 3, True)
 
 
-def test_it_takes_no_more_than_the_limit_from_an_arc_that_a_stream_feeds() -> None:
-    streams = Streams()
+def test_it_takes_no_more_than_the_limit_from_an_arc_that_a_stream_feeds(streams: Streams) -> None:
     stage = Recorded(streams)
     stage.arcs[0].attach(streams.left, snapshot=False)
     fill(stage)

@@ -17,8 +17,7 @@ def union_of(streams: Streams, input: str = "pull") -> PlanQuery:  # noqa: A002 
     return PlanQuery(Arc(plan, "append"), input=input, clock=streams.clock)
 
 
-def test_it_delivers_the_youngest_it_has_and_drops_what_is_older() -> None:
-    streams = Streams()
+def test_it_delivers_its_newest_update_and_drops_older_ones(streams: Streams) -> None:
     query = union_of(streams)
     streams.left.enqueue("IBM", 24, 9.00)
     streams.right.enqueue("IBM", 25, 9.01)
@@ -28,8 +27,7 @@ def test_it_delivers_the_youngest_it_has_and_drops_what_is_older() -> None:
     assert (counted.taken, counted.delivered, counted.dropped) == (3, 2, 1)
 
 
-def test_what_comes_later_and_is_older_is_dropped() -> None:
-    streams = Streams()
+def test_a_later_arrival_that_is_older_is_dropped(streams: Streams) -> None:
     query = union_of(streams, input="push")
     streams.left.enqueue("IBM", 25, 9.01)
     streams.right.enqueue("IBM", 24, 9.00)
@@ -38,8 +36,7 @@ def test_what_comes_later_and_is_older_is_dropped() -> None:
     assert operator_of(query, "union").dropped == 1
 
 
-def test_of_equal_times_the_input_that_is_ranked_higher_is_kept() -> None:
-    streams = Streams()
+def test_the_input_ranked_higher_wins_between_equal_times(streams: Streams) -> None:
     query = union_of(streams)
     streams.right.enqueue("IBM", "right", 9.00)
     streams.left.enqueue("IBM", "left", 9.00)
@@ -49,31 +46,27 @@ def test_of_equal_times_the_input_that_is_ranked_higher_is_kept() -> None:
     assert operator_of(query, "union").dropped == 2
 
 
-def test_the_truth_that_comes_after_another_answer_corrects_it() -> None:
-    streams = Streams()
+def test_the_trusted_input_corrects_an_earlier_answer_of_the_same_time(streams: Streams) -> None:
     query = union_of(streams, input="push")
     streams.right.enqueue("IBM", "right", 9.00)
     streams.left.enqueue("IBM", "left", 9.00)
     assert values_of(query.results()) == ["right", "left"]
 
 
-def test_of_equal_times_of_one_input_the_later_arrival_wins() -> None:
-    streams = Streams()
+def test_the_later_arrival_wins_between_equal_times_of_one_input(streams: Streams) -> None:
     query = union_of(streams, input="push")
     streams.left.enqueue("IBM", 1, 9.00)
     streams.left.enqueue("IBM", 2, 9.00)
     assert values_of(query.results()) == [1, 2]
 
 
-def test_a_silent_input_keeps_nobody_waiting() -> None:
-    streams = Streams()
+def test_a_silent_input_delays_nothing(streams: Streams) -> None:
     query = union_of(streams)
     streams.right.enqueue("IBM", 24)
     assert values_of(query.results()) == [24]
 
 
-def test_a_deleted_key_begins_anew() -> None:
-    streams = Streams()
+def test_a_deleted_key_starts_again(streams: Streams) -> None:
     query = union_of(streams, input="push")
     streams.left.enqueue("IBM", 1, 5)
     streams.left.enqueue("IBM", TOMBSTONE, 6)

@@ -1,4 +1,4 @@
-"""An engine whose clock stands until it is moved, with two streams."""
+"""An engine with two streams and a clock that only tests move, and separate databases."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from upstream import Engine, ManualClock
+from upstream.database.duck import Duck
 
 from .setting import make_streams
 
@@ -21,3 +22,40 @@ def engine(clock: ManualClock) -> Iterator[Engine]:
     with Engine(clock=clock) as engine:
         make_streams(engine)
         yield engine
+
+
+@pytest.fixture(scope="module")
+def shared_clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture(scope="module")
+def _shared_engine(shared_clock: ManualClock) -> Iterator[Engine]:
+    with Engine(clock=shared_clock) as engine:
+        make_streams(engine)
+        engine.sql("CREATE STREAM moments (time TIMESTAMP, k TEXT) KEY (k)")
+        engine.create_table("names", {"k": ["a"], "name": ["Ada"]})
+        yield engine
+
+
+@pytest.fixture
+def shared_engine(_shared_engine: Engine) -> Iterator[Engine]:
+    """One engine for all tests of a module: queries see only what comes after they were made."""
+    yield _shared_engine
+    for query in _shared_engine.queries:
+        query.close()
+
+
+@pytest.fixture
+def duck() -> Iterator[Duck]:
+    duck = Duck()
+    yield duck
+    duck.close()
+
+
+@pytest.fixture(scope="module")
+def shared_duck() -> Iterator[Duck]:
+    """A database for all tests of a module, of which none changes it."""
+    duck = Duck()
+    yield duck
+    duck.close()

@@ -1,23 +1,38 @@
-"""Two streams to ask about, rows for them, and what queries gave in a form that reads well."""
+"""Two streams, rows for them, and results in a form that is easy to compare."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
-from upstream import ContinuousQuery, Engine, Result
+import pytest
 
-WAYS = ("increments", "whole")
+from upstream import ContinuousQuery, Engine, ManualClock, Result
+from upstream.queries.choices import Way
+from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables.engine_stream import EngineStream
+
+WAYS: tuple[Way, ...] = ("increments", "whole")
 """How windows are evaluated; what is measured is one or the other."""
+every_way = pytest.mark.parametrize("way", WAYS)
 
 Row = tuple[object, ...]
 
 
 def make_streams(engine: Engine) -> None:
     """Make the streams `bids` and `asks`: a time in seconds, a key, a number, and a text."""
-    for name in ("bids", "asks"):
-        engine.sql(
-            f"CREATE STREAM {name} (time BIGINT, k TEXT, x BIGINT, note TEXT) KEY (k) TIME (time)"
-        )
+    for definition in _definitions():
+        engine._streams.add(EngineStream(definition, engine._clock, engine._lock))
+
+
+@cache
+def _definitions() -> tuple[StreamDefinition, ...]:
+    """Define the streams in SQL, which takes longer than most tests, once in a process."""
+    with Engine(clock=ManualClock()) as engine:
+        for name in ("bids", "asks"):
+            columns = "time BIGINT, k TEXT, x BIGINT, note TEXT"
+            engine.sql(f"CREATE STREAM {name} ({columns}) KEY (k) TIME (time)")
+        return tuple(engine.streams.values())
 
 
 def append(engine: Engine, stream: str, *rows: tuple[int | str, ...]) -> None:
@@ -48,6 +63,13 @@ def content(result: Result) -> object:
     """Return the rows of a result, or its value if it is a single one."""
     rows = rows_of(result)
     return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else rows
+
+
+def asked(query: ContinuousQuery) -> Result:
+    """Return what a query answers when it is asked."""
+    result = query.ask()
+    assert result is not None
+    return result
 
 
 def held(query: ContinuousQuery) -> int:

@@ -1,4 +1,4 @@
-"""What can be chosen for a standing query, and what is refused."""
+"""The options of a standing query, and the values that are refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_duration_is_a_number_or_a_timedelta(value: float | timedelta, seconds
 @pytest.mark.parametrize(
     "value", [-1, float("nan"), float("inf"), True, "5", timedelta(seconds=-1)]
 )
-def test_what_is_no_duration_is_refused(value: float) -> None:
+def test_a_value_that_is_not_a_duration_is_refused(value: float) -> None:
     with pytest.raises(ParameterError, match="seconds"):
         seconds_of("seconds", value)
 

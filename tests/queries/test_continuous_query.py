@@ -1,4 +1,4 @@
-"""Standing queries as their users see them: what is given when, what is counted, what is said."""
+"""Standing queries from outside: their results, counts and descriptions."""
 
 from __future__ import annotations
 
@@ -13,17 +13,11 @@ from upstream import (
     Engine,
     ManualClock,
     Result,
-    StatementError,
 )
 from upstream.queries import Semantics
 
 MIDNIGHT = datetime(2026, 1, 2)
 SUMS = "SELECT symbol, sum(size) AS size FROM tumble(trades, INTERVAL '10 seconds') GROUP BY symbol"
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
 
 
 @pytest.fixture
@@ -98,23 +92,6 @@ def test_a_slow_reader_of_windows_misses_results_and_no_rows(
     check_counts(query)
 
 
-def test_an_update_query_without_a_window_gives_the_newest_row_of_keys_with_news(
-    engine: Engine,
-) -> None:
-    query = engine.continuous_query("SELECT symbol, size FROM trades", "update")
-    append(engine, (1, "IBM", 1), (2, "HP", 2), (3, "IBM", 3))
-    [result] = query.results()
-    assert sorted(result.table.to_pylist(), key=str) == [
-        {"symbol": "HP", "size": 2},
-        {"symbol": "IBM", "size": 3},
-    ]
-    append(engine, (4, "HP", 4), (2, "IBM", 9))
-    [result] = query.results()
-    assert result.table.to_pylist() == [{"symbol": "HP", "size": 4}]
-    counts = query.statistics()
-    assert (counts.rows_superseded, counts.rows_late) == (2, 1)
-
-
 def test_iterating_takes_result_by_result_as_they_come(engine: Engine) -> None:
     query = engine.continuous_query(SUMS)
     append(engine, (1, "IBM", 1), (11, "IBM", 1), (21, "IBM", 1))
@@ -143,68 +120,6 @@ def test_the_latest_result_is_taken_and_older_ones_are_skipped(engine: Engine) -
     assert query.latest() is None
     assert query.statistics().results_skipped == 1
     check_counts(query)
-
-
-def test_asking_answers_for_the_newest_window_again_and_again(engine: Engine) -> None:
-    query = engine.continuous_query(SUMS, emit="asked")
-    answer = query.ask()
-    assert answer is not None
-    assert (answer.window_start, answer.window_end, answer.table.num_rows) == (None, None, 0)
-    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 3))
-    for _ in range(2):
-        answer = query.ask()
-        assert answer is not None
-        assert seconds(answer) == [10]
-        assert answer.table.to_pylist() == [{"symbol": "IBM", "size": 2}]
-    assert query.results() == []
-    check_counts(query)
-
-
-def test_an_append_query_without_a_window_cannot_be_asked(engine: Engine) -> None:
-    query = engine.continuous_query("SELECT symbol FROM trades")
-    with pytest.raises(StatementError, match="keeps no rows"):
-        query.ask()
-
-
-def test_results_that_did_not_change_are_counted_and_not_given(engine: Engine) -> None:
-    query = engine.continuous_query(SUMS, emit="changed")
-    append(engine, (1, "IBM", 1), (1, "HP", 2), (11, "HP", 2), (11, "IBM", 1), (21, "IBM", 7))
-    append(engine, (31, "IBM", 7))
-    assert seconds(*query.results()) == [0, 20]
-    assert query.statistics().results_unchanged == 1
-    check_counts(query)
-
-
-def test_results_come_at_most_every_so_often(engine: Engine, clock: ManualClock) -> None:
-    query = engine.continuous_query(SUMS, emit_every=timedelta(seconds=5))
-    append(engine, (1, "IBM", 1), (11, "IBM", 1))
-    assert seconds(*query.results()) == [0]
-    clock.advance(4)
-    append(engine, (21, "IBM", 1), (31, "IBM", 1))
-    assert query.results() == []
-    clock.advance(1)
-    [result] = query.results()
-    assert (seconds(result), result.missed) == ([20], 1)
-    check_counts(query)
-
-
-def test_a_landmark_grows_until_it_is_reset(engine: Engine) -> None:
-    query = engine.continuous_query("SELECT count(*) AS n FROM landmark(trades)")
-    append(engine, (1, "IBM", 1), (2, "HP", 1))
-    assert query.results()[0].table.to_pylist() == [{"n": 2}]
-    append(engine, (3, "IBM", 1))
-    assert query.results()[0].table.to_pylist() == [{"n": 3}]
-    append(engine, (4, "IBM", 1))
-    query.reset_landmark()
-    assert query.results()[0].table.to_pylist() == [{"n": 4}]  # it was due before
-    append(engine, (5, "IBM", 1))
-    [result] = query.results()
-    assert (result.table.to_pylist(), seconds(result)) == ([{"n": 1}], [5])
-
-
-def test_there_is_nothing_to_reset_without_a_landmark(engine: Engine) -> None:
-    with pytest.raises(StatementError, match="no landmark"):
-        engine.continuous_query(SUMS).reset_landmark()
 
 
 def test_a_callback_that_fails_is_counted_and_stops_nothing(
@@ -247,30 +162,6 @@ def test_a_query_is_due_when_rows_wait_or_the_clock_closes_a_window(
     assert not query.is_due()
 
 
-def test_rows_that_make_the_query_fail_are_left_out_and_counted(engine: Engine) -> None:
-    query = engine.continuous_query(
-        "SELECT sum(CAST(symbol AS BIGINT)) AS n FROM tumble(trades, INTERVAL '10 seconds')"
-    )
-    append(engine, (1, "1", 0), (2, "two", 0), (3, "3", 0), (11, "4", 0))
-    [result] = query.results()
-    assert (result.table.to_pylist(), result.error) == ([{"n": 4}], None)
-    counts = query.statistics()
-    assert counts.rows_failed == 1
-    assert counts.error is not None
-    assert "two" in counts.error
-
-
-def test_a_window_whose_result_fails_has_an_error_and_the_next_has_none(engine: Engine) -> None:
-    query = engine.continuous_query(
-        "SELECT CAST(min(symbol) AS BIGINT) AS n FROM tumble(trades, INTERVAL '10 seconds')"
-    )
-    append(engine, (1, "one", 0), (11, "2", 0), (21, "3", 0))
-    failed, right = query.results()
-    assert failed.error is not None
-    assert failed.table.num_rows == 0
-    assert (right.error, right.table.to_pylist()) == (None, [{"n": 2}])
-
-
 def test_a_division_by_zero_takes_its_row_with_it_and_nothing_else(engine: Engine) -> None:
     query = engine.continuous_query(
         "SELECT symbol, sum(size // (size - 1)) AS n"
@@ -280,13 +171,6 @@ def test_a_division_by_zero_takes_its_row_with_it_and_nothing_else(engine: Engin
     [result] = query.results()
     assert result.table.to_pylist() == [{"symbol": "HP", "n": 2}]
     assert query.statistics().rows_failed == 1
-
-
-def test_explain_says_what_is_evaluated_by_increments_and_what_not(engine: Engine) -> None:
-    sums = engine.continuous_query(SUMS, evaluation="increments").explain()
-    assert sums.startswith("incrementally: ")
-    whole = engine.continuous_query(SUMS, evaluation="whole").explain()
-    assert "windows are evaluated in full" in whole
 
 
 def test_a_closed_query_reads_no_more_and_tells_its_counts(engine: Engine) -> None:
@@ -394,28 +278,13 @@ def test_a_query_that_is_never_asked_holds_a_bounded_number_of_rows(
     assert max(held) <= 10_200  # of 24,000 that came
 
 
-def test_nan_is_no_change(engine: Engine) -> None:
+def test_nan_after_nan_does_not_count_as_a_change(engine: Engine) -> None:
     query = engine.continuous_query(
         "SELECT symbol, 'nan'::DOUBLE AS x FROM tumble(trades, INTERVAL '10 seconds')",
         emit="changed",
     )
     append(engine, (1, "IBM", 1), (11, "IBM", 1), (21, "IBM", 1))
     assert seconds(*query.results()) == [0]
-
-
-def test_of_an_update_query_an_older_window_takes_the_place_of_no_newer_one(
-    engine: Engine,
-) -> None:
-    query = engine.continuous_query(SUMS, "update", allowed_lateness=60)
-    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 3))
-    query.evaluate()
-    append(engine, (2, "IBM", 4))
-    [result] = query.results()
-    assert (seconds(result), result.revision) == ([10], 0)
-    append(engine, (12, "IBM", 5))
-    [result] = query.results()
-    assert (seconds(result), result.revision) == ([10], 1)
-    check_counts(query)
 
 
 def test_a_result_that_revises_another_is_given_even_if_it_is_as_the_one_before(
@@ -428,15 +297,6 @@ def test_a_result_that_revises_another_is_given_even_if_it_is_as_the_one_before(
     [result] = query.results()
     assert (seconds(result), result.revision) == ([0], 1)
     assert result.table.to_pylist() == [{"symbol": "IBM", "size": 2}]
-
-
-def test_what_an_append_query_cannot_keep_is_dropped(engine: Engine) -> None:
-    query = engine.continuous_query(SUMS, keep=2)
-    append(engine, *((10 * number, "IBM", 1) for number in range(6)))
-    assert seconds(*query.results()) == [30, 40]
-    counts = query.statistics()
-    assert (counts.results_dropped, counts.results_skipped) == (3, 0)
-    check_counts(query)
 
 
 def test_a_query_says_what_it_is(engine: Engine) -> None:

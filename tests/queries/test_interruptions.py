@@ -1,10 +1,10 @@
-"""A standing query that is interrupted anywhere goes on where it was.
+"""A standing query that is interrupted anywhere continues where it was.
 
 While a query is evaluated, KeyboardInterrupt is raised at each line of the library, or at each call
-of C code (DuckDB's, NumPy's, Arrow's), when it is reached for the first or the second time: at one
-after the other, and in what goes on after the one before. Then a query is interrupted once, where
-some of them are reached for the last time. Where Ctrl-C is held back nothing is raised. What the
-query answers in all must be what it answers when it is never interrupted.
+of C code (DuckDB's, NumPy's, Arrow's), when it is reached for the first or the second time. One
+query is interrupted at all of these places, one after the other. Other queries are interrupted
+once each, where some of the places are reached for the last time. Nothing is raised where Ctrl-C is
+held back. All answers together must be those of a query that is never interrupted.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from __future__ import annotations
 import os
 import signal
 
+import pyarrow as pa
 import pytest
 
 from tests.interrupted import Held, Interrupter
 from tests.queries.setting import append, make_streams
-from upstream import ContinuousQuery, Engine, ManualClock
+from upstream import ContinuousQuery, Engine, ManualClock, Result
+from upstream.database.prepared import Prepared
 from upstream.held_interrupt import HeldInterrupt
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
@@ -31,15 +33,23 @@ QUERIES = {
     "counted rows": "SELECT count(*) AS n FROM rows(bids, 4, 2)",
     "join": """SELECT b.k, count(*) AS n, max(a.x) AS x FROM hop(bids, 20, 10) b
                JOIN hop(asks, 40, 20) a ON a.k = b.k GROUP BY b.k""",
+    "update": "SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k",
     "landmark": "SELECT k, sum(x) AS x, max(x) AS y FROM landmark(bids, 10) GROUP BY k",
+    "everything": "SELECT k, sum(x) AS x FROM landmark(bids) GROUP BY k",
     "session": "SELECT k, count(*) AS n, window_end FROM session(bids, 6) GROUP BY k, window_end",
     "row by row": "SELECT k, x + 1 AS y FROM bids",
+    "failing row by row": "SELECT note::INT AS n FROM bids",
     "newest": "SELECT k, x FROM latest(bids)",
+    "newest by row": "SELECT k, x FROM bids",
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
 }
+UPDATES = ("newest", "newest by row", "update")
+ROW_WISE = ("row by row", "failing row by row", "side table")
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
+SLIDES = {"extremes": 5, "join": 5}
+"""How many slides a query needs for all its lines to be reached, where four are not enough."""
 LINES = int(os.environ.get("INTERRUPTED_LINES", "6"))
 """At how many places, at their last time, a query is interrupted once; in `make differ` more."""
 TIMES = range(1, 3 if LINES < 100 else 6)
@@ -65,7 +75,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         held.setattr(chosen_way, "_WINDOWS", 2)
         make_streams(engine)
         lateness = 15 if name in ("sums", "join") else None
-        semantics: Semantics = "update" if name == "newest" else "append"
+        semantics: Semantics = "update" if name in UPDATES else "append"
         query = engine.continuous_query(
             QUERIES[name],
             semantics,
@@ -78,16 +88,16 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             enter(self)
             Held.depth += 1
 
-        def let_go(self: HeldInterrupt, *why: object) -> None:
+        def released(self: HeldInterrupt, *why: object) -> None:
             try:
                 leave(self, *why)
             finally:
                 Held.depth -= 1
 
         held.setattr(HeldInterrupt, "__enter__", held_back)
-        held.setattr(HeldInterrupt, "__exit__", let_go)
+        held.setattr(HeldInterrupt, "__exit__", released)
         answers: list[object] = []
-        for slide in range(5):
+        for slide in range(SLIDES.get(name, 4)):
             for stream in ("bids", "asks"):
                 times = [10 * slide + 3 * i - 9 * (i == 2) for i in range(4)]
                 notes = ["x" if t % 5 == 1 else str(t) for t in times]
@@ -98,7 +108,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
                 try:
                     with interrupter.watching():
                         query.evaluate()
-                        if name not in ("row by row", "side table"):
+                        if name not in ROW_WISE:
                             query.ask()
                     break
                 except KeyboardInterrupt:
@@ -151,6 +161,42 @@ def test_ctrl_c_while_a_batch_is_taken_comes_once_right_after_it(
     assert query.is_due()
     append(engine, "bids", (21, 3))
     assert [result.table["x"][0].as_py() for result in query.results()] == [1, 2]
+
+
+SUMS = "SELECT sum(x) AS x FROM tumble(bids, 10)"
+
+
+def interrupted_run(self: Prepared, **_: pa.Table) -> pa.Table:
+    raise KeyboardInterrupt
+
+
+def test_other_queries_are_not_interrupted_with_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query, other = engine.continuous_query(SUMS), engine.continuous_query(SUMS)
+    append(engine, "bids", (1, 1), (11, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Prepared, "run", interrupted_run)
+        with pytest.raises(KeyboardInterrupt):
+            query.results()
+    assert len(other.results()) == len(query.results()) == 1
+    assert not query.is_due()
+
+
+def test_a_query_that_was_interrupted_is_due(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Result] = []
+    query = engine.continuous_query(SUMS, callback=found.append)
+    assert not query.is_due()
+    append(engine, "bids", (1, 1), (11, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Prepared, "run", interrupted_run)
+        with pytest.raises(KeyboardInterrupt):
+            engine.run(1.0)
+    assert query.is_due()
+    engine.run(1.0)
+    assert len(found) == 1
 
 
 def hash_of(text: str) -> int:

@@ -1,4 +1,4 @@
-"""SQL that is answered once: over relations, of which only what a query reads is scanned."""
+"""One-time SQL over relations scans only what a query reads."""
 
 from __future__ import annotations
 

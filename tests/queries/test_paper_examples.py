@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.queries.setting import rows_of
 from upstream import ContinuousQuery, Engine, ManualClock, Result
 
 SIZE, STEP, STEPS = 40, 10, 12
@@ -62,15 +63,7 @@ def anew(text: str, *rows: pa.Table) -> list[tuple[object, ...]]:
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, table in zip(("w1", "w2"), rows, strict=False):
             connection.register(name, table)
-        return ordered(connection.sql(text.format("w1", "w2")).fetchall())
-
-
-def ordered(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    return sorted(rows, key=repr)
-
-
-def answered(result: Result) -> list[tuple[object, ...]]:
-    return ordered([tuple(row.values()) for row in result.table.to_pylist()])
+        return sorted(connection.sql(text.format("w1", "w2")).fetchall(), key=repr)
 
 
 def fed(engine: Engine, query: ContinuousQuery, piece: int) -> list[Result]:
@@ -86,7 +79,9 @@ def fed(engine: Engine, query: ContinuousQuery, piece: int) -> list[Result]:
 
 @pytest.mark.parametrize("piece", [STEP, 3, 120], ids=lambda rows: f"{rows} rows at a time")
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())
-def test_each_window_is_answered_as_anew(engine: Engine, text: str, piece: int) -> None:
+def test_each_window_has_the_result_of_a_full_evaluation(
+    engine: Engine, text: str, piece: int
+) -> None:
     query = engine.continuous_query(text.format(*WINDOWS), evaluation="increments")
     assert "incrementally" in query.explain()
     results = fed(engine, query, piece)
@@ -94,7 +89,7 @@ def test_each_window_is_answered_as_anew(engine: Engine, text: str, piece: int) 
     assert [result.window_start for result in results] == list(starts)
     for result, start in zip(results, starts, strict=True):
         window = [rows.slice(start, SIZE) for rows in streams()]
-        assert answered(result) == anew(text, *window)
+        assert rows_of(result) == anew(text, *window)
 
 
 @pytest.mark.parametrize("piece", [STEP, 3])
@@ -103,12 +98,12 @@ def test_a_landmark_is_answered_from_one_cumulative_result(engine: Engine, piece
     results = fed(engine, query, piece)
     first, _ = streams()
     for number, result in enumerate(results, start=1):
-        assert answered(result) == anew(LANDMARK, first.slice(0, number * piece))
+        assert rows_of(result) == anew(LANDMARK, first.slice(0, number * piece))
     assert query.statistics().rows_held <= 2  # "only one cumulative result"
 
 
 @pytest.mark.parametrize("name", ["Q1", "Figure 3(b), sum: concatenation with compensation"])
-def test_tuples_are_discarded_once_their_basic_window_has_a_partial(
+def test_tuples_are_dropped_once_their_basic_window_has_a_partial(
     engine: Engine, name: str
 ) -> None:
     """Of a step with two hundred rows no more is held than its groups."""
@@ -122,7 +117,7 @@ def test_tuples_are_discarded_once_their_basic_window_has_a_partial(
     assert query.statistics().rows_held <= 6 * 10
 
 
-def test_of_a_join_only_the_new_row_and_column_are_computed(
+def test_a_join_computes_only_the_new_row_and_column(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With n basic windows of w rows, a slide joins w rows with n w of the other stream, twice."""
@@ -145,4 +140,4 @@ def test_of_a_join_only_the_new_row_and_column_are_computed(
     assert len(results) == STEPS - 3
     assert joined[-2:] == [(STEP, SIZE - STEP), (STEP, SIZE)]
     window = [rows.slice(STEPS * STEP - SIZE, SIZE) for rows in streams()]
-    assert answered(results[-1]) == anew(text, *window)
+    assert rows_of(results[-1]) == anew(text, *window)

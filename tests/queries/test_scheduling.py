@@ -1,4 +1,4 @@
-"""The query that runs next is the one whose run takes away most staleness for its cost."""
+"""The next query is the one whose run removes most staleness for its cost."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_weights_multiply_staleness() -> None:
     assert name_of_next(StalenessFirst(), [light, heavy]) == "heavy"
 
 
-def test_what_is_not_due_does_not_run() -> None:
+def test_a_query_that_is_not_due_does_not_run() -> None:
     stale, fresh = FixedQuery("stale", staleness=9), FixedQuery("fresh")
     stale.due = False
     assert name_of_next(StalenessFirst(), [stale, fresh]) == "fresh"
@@ -82,7 +82,7 @@ def test_what_is_not_due_does_not_run() -> None:
     assert name_of_next(StalenessFirst(), []) is None
 
 
-def test_a_query_of_unknown_cost_runs_first_and_only_once_so() -> None:
+def test_a_query_of_unknown_cost_runs_first_once() -> None:
     known, unknown = FixedQuery("known", staleness=100), FixedQuery("unknown", cost=0)
     policy = StalenessFirst()
     names = [name_of_next(policy, [known, unknown]) for _ in range(2)]
@@ -112,7 +112,7 @@ def test_a_query_that_is_never_up_to_date_leaves_the_least_share_to_the_others()
     assert names[100] == "patient"
 
 
-def test_what_was_not_due_has_not_starved() -> None:
+def test_a_query_that_was_not_due_has_not_starved() -> None:
     behind = FixedQuery("behind", staleness=1e9)
     rare = FixedQuery("rare", staleness=1)
     policy = StalenessFirst(least_share=0.1)
@@ -150,13 +150,13 @@ def test_every_query_that_is_always_due_gets_its_turn(
 # Round robin
 
 
-def test_round_robin_takes_turns_whatever_queries_cost() -> None:
+def test_round_robin_takes_turns_regardless_of_cost() -> None:
     queries = [FixedQuery("a", cost=9), FixedQuery("b", staleness=9), FixedQuery("c", weight=9)]
     policy = RoundRobin()
     assert [name_of_next(policy, queries) for _ in range(6)] == ["a", "b", "c"] * 2
 
 
-def test_round_robin_passes_over_what_is_not_due() -> None:
+def test_round_robin_skips_queries_that_are_not_due() -> None:
     first, second = FixedQuery("first"), FixedQuery("second")
     first.due = False
     policy = RoundRobin()
@@ -170,7 +170,7 @@ def test_round_robin_passes_over_what_is_not_due() -> None:
 # The registry
 
 
-def test_schedulers_go_by_their_names() -> None:
+def test_schedulers_are_made_by_name() -> None:
     assert {name: type(make_query_scheduler(name)) for name in QUERY_SCHEDULERS} == {
         "staleness": StalenessFirst,
         "round-robin": RoundRobin,
@@ -287,7 +287,7 @@ def test_serving_ends_when_the_time_is_over() -> None:
     assert world.clock.now() == 7
 
 
-def test_no_time_is_no_run() -> None:
+def test_without_time_nothing_runs() -> None:
     assert serve([FixedQuery("a")], StalenessFirst(), ManualClock(), 0) == 0
     with pytest.raises(ParameterError, match="seconds"):
         serve([], StalenessFirst(), ManualClock(), -1)

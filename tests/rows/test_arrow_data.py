@@ -1,4 +1,4 @@
-"""Data from outside becomes Arrow tables, or an error that says what would."""
+"""Data from outside becomes Arrow tables, or an error that names the accepted kinds."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_rows_come_in_many_forms(data: object) -> None:
 
 
 @pytest.mark.parametrize("data", [7, "rows", None, [1, 2], {"a": [1], "b": [1, 2]}, {"a": 1}])
-def test_what_is_no_table_is_an_error_that_says_what_is(data: object) -> None:
+def test_data_that_is_not_a_table_is_refused_with_the_accepted_kinds(data: object) -> None:
     with pytest.raises(ParameterError, match="data"):
         as_arrow(data)
 
 
 @pytest.mark.parametrize("data", ["trades.csv", Path("trades.csv")])
-def test_of_a_path_it_is_said_how_to_read_it(data: object) -> None:
+def test_the_hint_for_a_path_says_how_to_read_it(data: object) -> None:
     with pytest.raises(ParameterError, match=r"read_csv\(\).*create_table\(\)"):
         as_arrow(data)
 
@@ -56,7 +56,7 @@ def test_a_plan_of_polars_is_to_be_collected() -> None:
         as_arrow(pl.DataFrame(ROWS).lazy())
 
 
-def test_what_the_caller_does_with_an_array_later_changes_nothing() -> None:
+def test_later_changes_of_the_callers_array_have_no_effect() -> None:
     numbers = np.array([1, 2, 3])
     frame = pd.DataFrame({"a": numbers.copy()})
     tables = [as_arrow({"a": numbers}), as_arrow(frame)]
@@ -157,7 +157,7 @@ def test_times_may_be_texts(text: str, kind: pa.DataType, expected: str) -> None
         assert str(value) == expected
 
 
-def test_a_time_without_a_zone_is_no_moment() -> None:
+def test_a_time_without_a_zone_is_refused_where_a_moment_is_needed() -> None:
     with pytest.raises(StreamTypeError, match=r"is not a TIMESTAMPTZ such as .*\+01:00"):
         appended({"a": ["2026-01-02 09:30:00"]}, pa.timestamp("us", "UTC"))
     with pytest.raises(StreamTypeError, match="some of the texts have a time zone"):

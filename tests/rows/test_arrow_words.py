@@ -41,7 +41,7 @@ def test_other_types_have_no_fixed_width(type_: pa.DataType) -> None:
     assert stored_as(type_) is None
 
 
-def test_an_interval_of_months_is_no_number() -> None:
+def test_an_interval_of_months_is_not_a_number() -> None:
     assert stored_as(pa.month_day_nano_interval()) is None
 
 
@@ -56,7 +56,7 @@ def test_decimals_that_fit_into_a_word_go_there_and_back() -> None:
     assert column(array.type, low, present).equals(array)
 
 
-def test_of_decimals_that_do_not_fit_the_lower_words_are_given() -> None:
+def test_decimals_that_do_not_fit_are_reduced_to_their_lower_words() -> None:
     array = pa.array([Decimal(2**64) + Decimal(5)], pa.decimal128(38, 0))
     low, _, fits = lower_words(array)
     assert (low.tolist(), fits) == ([5], False)

@@ -1,4 +1,4 @@
-"""Rows come to the columns of a stream without losing anything, or are refused as a whole."""
+"""Rows are converted to the columns of a stream without any loss, or refused as a whole."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_nan_stays_nan() -> None:
         (pa.array([1.5, 2, 1.5]).dictionary_encode(), pa.int8(), 0, "1.5"),
     ],
 )
-def test_what_does_not_fit_is_shown_with_its_row(
+def test_a_value_that_does_not_fit_is_shown_with_its_row(
     values: pa.Array, kind: pa.DataType, row: int, shown: str
 ) -> None:
     with pytest.raises(StreamTypeError, match="does not fit") as caught:
@@ -136,7 +136,9 @@ def test_what_does_not_fit_is_shown_with_its_row(
         (pa.array([{"a": 1}]), pa.struct({"b": pa.int64()})),
     ],
 )
-def test_what_would_have_to_be_read_anew_is_refused(values: pa.Array, kind: pa.DataType) -> None:
+def test_a_query_that_would_read_all_rows_again_is_refused(
+    values: pa.Array, kind: pa.DataType
+) -> None:
     with pytest.raises(StreamTypeError, match="cast it first") as caught:
         converted(values, kind)
     assert caught.value.column == "v"
@@ -170,7 +172,7 @@ def test_columns_are_found_in_any_order_and_case() -> None:
     assert table.equals(pa.table({"Time": [3], "k": ["a"], "v": [1.5]}, schema=SCHEMA))
 
 
-def test_what_is_missing_is_null() -> None:
+def test_a_missing_column_is_null() -> None:
     rows = pa.table({"k": ["a", "b"], "Time": [1, 2]})
     assert conform(rows, "s", SCHEMA, ("k", "Time"))["v"].to_pylist() == [None, None]
 

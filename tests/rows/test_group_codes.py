@@ -1,4 +1,4 @@
-"""Codes of groups are dense, stay, and tell apart exactly what GROUP BY does."""
+"""Codes of groups are dense and stable, and distinguish exactly what GROUP BY does."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ TEXTS = st.one_of(
     st.text(max_size=40),
 )
 WIDE = st.sampled_from([Decimal("1.00"), Decimal("-0.01"), Decimal(10) ** 30])
+FLOATS = [float("nan"), copysign(float("nan"), -1), 0.0, -0.0, 1.5]
 
 VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.bool_(): st.booleans(),
@@ -30,8 +31,9 @@ VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.int64(): st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1]),
     pa.uint8(): st.sampled_from([0, 255]),
     pa.uint64(): st.sampled_from([0, 1, 2**63, 2**64 - 1]),
-    pa.float32(): st.sampled_from([float("nan"), copysign(float("nan"), -1), 0.0, -0.0, 1.5]),
-    pa.float64(): st.sampled_from([float("nan"), copysign(float("nan"), -1), 0.0, -0.0, 1.5]),
+    pa.float32(): st.sampled_from(FLOATS),
+    pa.float64(): st.sampled_from([*FLOATS, float("inf")]),
+    pa.decimal128(9, 2): st.sampled_from([Decimal("1.00"), Decimal("-0.01")]),
     pa.decimal128(38, 2): WIDE,
     pa.decimal256(60, 2): st.one_of(WIDE, st.just(Decimal(10) ** 50)),
     pa.timestamp("us"): st.datetimes(),
@@ -104,11 +106,11 @@ def test_without_columns_there_is_one_group() -> None:
 
 
 @pytest.mark.parametrize("event", ["line", "c_call"])
-@pytest.mark.parametrize("kind", ["texts", "integers"])
-def test_an_exception_anywhere_leaves_codes_as_they_were(kind: str, event: str) -> None:
+@pytest.mark.parametrize(("kind", "count"), [("texts", 60), ("integers", 200)])
+def test_an_exception_anywhere_leaves_codes_as_they_were(kind: str, count: int, event: str) -> None:
     """The second batch makes the tables grow."""
-    small: list[Any] = [*range(200)]
-    large: list[Any] = [*range(100, 500)]
+    small: list[Any] = [*range(count)]
+    large: list[Any] = [*range(count // 2, 5 * count // 2)]
     if kind == "texts":
         small = [str(number) * (number % 20) for number in small]
         large = [f"{number} and more" for number in large]
@@ -139,19 +141,10 @@ def test_an_exception_anywhere_leaves_codes_as_they_were(kind: str, event: str) 
     assert moments > 30
 
 
-PLACED: dict[pa.DataType, st.SearchStrategy[Any]] = {
-    pa.int64(): st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1]),
-    pa.uint64(): st.sampled_from([0, 1, 2**63, 2**64 - 1]),
-    pa.int8(): st.sampled_from([-128, 0, 127]),
-    pa.float64(): st.sampled_from([float("nan"), 0.0, -0.0, 1.5, float("inf")]),
-    pa.float32(): st.sampled_from([float("nan"), 0.0, -0.0, 1.5]),
-    pa.timestamp("us"): st.datetimes(),
-    pa.date32(): st.dates(),
-    pa.bool_(): st.booleans(),
-    pa.string(): st.one_of(st.sampled_from(["", "\0", "\0\0", "a", "a\0"]), st.text(max_size=20)),
-    pa.binary(): st.binary(max_size=20),
-    pa.decimal128(9, 2): st.sampled_from([Decimal("1.00"), Decimal("-0.01")]),
-}
+PLACED = [
+    *(pa.int64(), pa.uint64(), pa.int8(), pa.float64(), pa.float32(), pa.timestamp("us")),
+    *(pa.date32(), pa.bool_(), pa.string(), pa.binary(), pa.decimal128(9, 2)),
+]
 
 
 def every(places: GroupPlaces) -> list[pa.Array]:
@@ -169,7 +162,7 @@ def every(places: GroupPlaces) -> list[pa.Array]:
     ids=str,
 )
 def test_each_group_keeps_a_place_of_its_own(types: tuple[pa.DataType, ...]) -> None:
-    rows = st.tuples(*(st.one_of(st.none(), PLACED[type_]) for type_ in types))
+    rows = st.tuples(*(st.one_of(st.none(), VALUES[type_]) for type_ in types))
     batches = st.lists(st.lists(rows, max_size=12), max_size=6)
 
     @given(batches)

@@ -1,4 +1,4 @@
-"""Times become whole numbers of a unit, and bounds of windows again, which can be compared."""
+"""Times become integers of a unit, and bounds of windows that can be compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages name the types that SQL has."""
+"""Messages use the types of SQL."""
 
 from __future__ import annotations
 

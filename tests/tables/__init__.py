@@ -1,1 +1,1 @@
-"""Tests of what is stored."""
+"""Tests of stored rows."""

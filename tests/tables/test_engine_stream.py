@@ -54,7 +54,7 @@ def test_the_newest_rows_are_those_by_time() -> None:
     assert sorted(entry.scan()["n"].to_pylist()) == [3, 4]
 
 
-def test_what_is_read_is_not_kept() -> None:
+def test_rows_that_were_read_are_not_kept() -> None:
     entry = stream()
     for number in range(10_000):
         entry.append(rows((number, "a", number)))
@@ -168,7 +168,7 @@ def test_a_closed_stream_lets_go_what_it_had() -> None:
     assert entry.log.stored_rows == 0
 
 
-def test_a_stream_is_found_in_any_case_and_goes_by_the_name_that_it_was_defined_by() -> None:
+def test_a_stream_is_found_in_any_case_and_keeps_the_name_of_its_definition() -> None:
     streams = Streams()
     trades = stream("Trades")
     streams.add(trades)

@@ -1,4 +1,4 @@
-"""Of each group the newest rows are known by their numbers."""
+"""The newest rows of each group are known by their numbers."""
 
 from __future__ import annotations
 

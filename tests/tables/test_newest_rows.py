@@ -1,4 +1,4 @@
-"""The newest rows of each group are those that a list per group would keep."""
+"""The newest rows of each group against a list per group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.interrupted import Held, interrupt_everywhere
 from tests.rows.test_group_codes import VALUES, comparable
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables import newest_numbers, newest_rows
-from upstream.tables.newest_rows import NewestRows, NewestRowsStatistics
+from upstream.tables.newest_rows import NewestRows
 from upstream.tables.row_blocks import BLOCK_ROWS
 
 SCHEMA = pa.schema({"time": pa.int64(), "k": pa.string(), "g": pa.float64(), "id": pa.int64()})
@@ -53,38 +53,12 @@ def times_and_keys(rows: pa.Table) -> list[tuple[int, str]]:
     return [(time, key) for time, key, _, _ in listed(rows)]
 
 
-def test_the_newest_row_of_each_key_is_kept() -> None:
-    newest = NewestRows(STREAM)
-    newest.add(quick((1, "a"), (2, "b"), (3, "a")))
-    assert times_and_keys(newest.table()) == [(2, "b"), (3, "a")]
-    newest.add(quick((2, "a"), (4, "b")))
-    assert times_and_keys(newest.table()) == [(3, "a"), (4, "b")]
-    assert newest.statistics() == NewestRowsStatistics(came=5, superseded=2, late=1, kept=2)
-
-
-def test_of_equal_times_the_later_arrival_wins() -> None:
+def test_the_later_arrival_wins_between_equal_times() -> None:
     newest = NewestRows(STREAM)
     newest.add(table([(1, "a", None, 0), (1, "a", None, 1)]))
     newest.add(table([(1, "a", None, 2)]))
     assert listed(newest.table()) == [(1, "a", None, 2)]
     assert newest.statistics().late == 0
-
-
-def test_without_a_time_the_later_arrival_wins() -> None:
-    newest = NewestRows(UNTIMED)
-    newest.add(quick((5, "a"), (4, "a")))
-    newest.add(quick((3, "a")))
-    assert times_and_keys(newest.table()) == [(3, "a")]
-    assert newest.statistics().superseded == 2
-
-
-def test_several_rows_of_each_key_are_kept() -> None:
-    newest = NewestRows(STREAM, rows=2)
-    newest.add(quick((1, "a"), (5, "a"), (3, "a"), (1, "b")))
-    assert times_and_keys(newest.table()) == [(5, "a"), (3, "a"), (1, "b")]
-    newest.add(quick((4, "a"), (2, "a"), (0, "b")))
-    assert times_and_keys(newest.table()) == [(5, "a"), (1, "b"), (4, "a"), (0, "b")]
-    assert newest.statistics() == NewestRowsStatistics(came=7, superseded=2, late=1, kept=4)
 
 
 def test_groups_may_be_of_other_columns_than_the_key() -> None:
@@ -98,21 +72,7 @@ def test_groups_may_be_of_other_columns_than_the_key() -> None:
     assert [row[3] for row in listed(both.table())] == [1, 2]
 
 
-def test_only_groups_that_changed_are_taken() -> None:
-    newest = NewestRows(STREAM)
-    newest.add(quick((1, "a"), (1, "b")))
-    assert times_and_keys(taken_changes(newest)) == [(1, "a"), (1, "b")]
-    assert times_and_keys(taken_changes(newest)) == []
-    newest.add(quick((2, "a"), (3, "a"), (0, "b")))
-    assert times_and_keys(taken_changes(newest)) == [(3, "a")]
-    several = NewestRows(STREAM, rows=2)
-    several.add(quick((1, "a"), (1, "b")))
-    taken_changes(several)
-    several.add(quick((2, "a")))
-    assert times_and_keys(taken_changes(several)) == [(1, "a"), (2, "a")]
-
-
-def test_nothing_is_a_table_too() -> None:
+def test_newest_rows_may_be_empty() -> None:
     newest = NewestRows(STREAM)
     assert listed(newest.table()) == listed(taken_changes(newest)) == []
     newest.add(quick())
@@ -120,7 +80,7 @@ def test_nothing_is_a_table_too() -> None:
     assert newest.statistics().came == 0
 
 
-def test_times_beyond_what_a_float_can_tell_apart_are_told_apart() -> None:
+def test_times_that_differ_by_less_than_a_float_can_hold_are_distinguished() -> None:
     newest = NewestRows(STREAM)
     newest.add(quick((2**61 + 1, "a"), (2**61, "b"), (2**61, "a"), (2**61 + 1, "b")))
     assert times_and_keys(newest.table()) == [(2**61 + 1, "a"), (2**61 + 1, "b")]
@@ -297,11 +257,11 @@ def test_groups_may_be_of_any_type_that_is_not_nested(type_: pa.DataType, rows: 
 
 
 PREPARED = [
-    [(i % 7, f"k{i % 50}") for i in range(120)],
-    [(i % 11, f"k{i % 70}") for i in range(90)],
+    quick(*((i % 7, f"k{i % 50}") for i in range(120))),
+    quick(*((i % 11, f"k{i % 70}") for i in range(90))),
 ]
-DISORDERED = [(30 - i % 13, f"k{i % 90}") for i in range(150)]
-ORDERED = [(20 + i, f"k{i % 60} which is longer than others") for i in range(100)]
+DISORDERED = quick(*((30 - i % 13, f"k{i % 90}") for i in range(150)))
+ORDERED = quick(*((20 + i, f"k{i % 60} which is longer than others") for i in range(100)))
 
 
 @pytest.mark.parametrize("event", ["line", "c_call"])
@@ -316,7 +276,7 @@ ORDERED = [(20 + i, f"k{i % 60} which is longer than others") for i in range(100
 )
 def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
     definition: StreamDefinition,
-    batch: list[tuple[int, str]],
+    batch: pa.Table,
     rows: int,
     event: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -330,7 +290,7 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
     def make() -> NewestRows:
         newest = NewestRows(definition, rows)
         for prepared in PREPARED:
-            newest.add(quick(*prepared))
+            newest.add(prepared)
         return newest
 
     def seen(newest: NewestRows) -> tuple[object, ...]:
@@ -339,7 +299,7 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
         return newest.statistics(), rows_of, listed(newest.table())
 
     def added(newest: NewestRows) -> tuple[object, ...]:
-        newest.add(quick(*batch))
+        newest.add(batch)
         return *seen(newest), listed(taken_changes(newest))
 
     before, after = seen(make()), added(make())
@@ -348,9 +308,7 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
         assert seen(newest) == before
         assert added(newest) == after
 
-    moments = interrupt_everywhere(
-        make, lambda newest: newest.add(quick(*batch)), check, event=event
-    )
+    moments = interrupt_everywhere(make, lambda newest: newest.add(batch), check, event=event)
     assert moments > (100 if event == "line" else 40)
 
 
@@ -363,7 +321,7 @@ def test_an_exception_anywhere_in_table_loses_no_row(
     def make() -> NewestRows:
         newest = NewestRows(STREAM)
         for prepared in PREPARED:
-            newest.add(quick(*prepared))
+            newest.add(prepared)
         return newest
 
     expected = listed(make().table())

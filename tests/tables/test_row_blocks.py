@@ -1,4 +1,4 @@
-"""Rows keep their numbers, whatever is added and left out, and blocks are shared."""
+"""Rows keep their numbers when others are added or left out, and blocks are shared."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_rows_are_taken_by_their_numbers() -> None:
     assert values_of(blocks.table()) == [10, 11, 12, 14], "the old blocks are as they were"
 
 
-def test_no_rows_have_a_schema_too() -> None:
+def test_an_empty_result_has_a_schema() -> None:
     blocks = RowBlocks(SCHEMA)
     assert values_of(blocks.table()) == values_of(blocks.take(numbers())) == []
     blocks = with_all(blocks, [], 0)

@@ -12,10 +12,12 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Final
 
+import duckdb
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
     from duckdb import DuckDBPyConnection, Statement
     from duckdb.sqltypes import DuckDBPyType
 
@@ -48,9 +50,6 @@ def run_once(connection: DuckDBPyConnection, statement: Statement) -> tuple[pa.T
 
     The table has no columns if the statement has no result.
     """
-    import duckdb
-    import pyarrow as pa
-
     if statement.type == duckdb.StatementType.SELECT:
         return run_query(connection, statement)
     result = connection.sql(statement)
@@ -66,8 +65,6 @@ def run_query(connection: DuckDBPyConnection, query: Statement | str) -> tuple[p
 
 def has_plain_types(schema: pa.Schema) -> bool:
     """Tell whether every value of these types exists in Python."""
-    import pyarrow as pa
-
     types = pa.types
     return len(schema) > 0 and all(
         types.is_integer(kind)
@@ -81,8 +78,6 @@ def has_plain_types(schema: pa.Schema) -> bool:
 
 def table_of(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
     """Return rows of Python values as a table; ArrowException if a value does not fit."""
-    import pyarrow as pa
-
     if not rows:
         return schema.empty_table()
     columns = zip(*rows, strict=True)

@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+import duckdb
+
 from ..clock import SystemClock
 from ..errors import NameTakenError, ParameterError
 from .arrow_results import run_once
@@ -85,8 +87,6 @@ class Duck:
         files: bool = True,
         clock: Clock | None = None,
     ) -> None:
-        import duckdb
-
         config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, **_ALWAYS}
         self._connection: DuckDBPyConnection = duckdb.connect(database, config=config)
         self._silence()
@@ -167,8 +167,6 @@ class Duck:
 
         The result of RETURNING stays as it is, since an error would come after the change.
         """
-        import duckdb
-
         kinds = duckdb.StatementType.SELECT, duckdb.StatementType.MULTI
         table, types, kind = self._run_as_written(text, tables)
         if kind not in kinds:
@@ -209,8 +207,6 @@ class Duck:
 
     def statement_type(self, text: str) -> str:
         """Return the kind of the one statement in a text, such as SELECT; "" if it is not one."""
-        import duckdb
-
         try:
             statements = self._connection.extract_statements(text)
         except duckdb.Error:
@@ -222,8 +218,6 @@ class Duck:
 
     def has_table(self, name: str) -> bool:
         """Tell whether there is a table or view of this name."""
-        import duckdb
-
         try:
             self._connection.table(_quoted(name))
         except duckdb.Error:

@@ -12,12 +12,13 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from .running import Running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
     from .arrow_results import Types
@@ -44,8 +45,6 @@ class LentRelation:
     __slots__ = ("__weakref__", "_nothing", "_rows", "name")
 
     def __init__(self, name: str, schema: pa.Schema) -> None:
-        import pyarrow as pa
-
         self.name = name
         self._nothing = pa.Table.from_batches([], schema=schema)  # this also works for a union
         self._rows = _Rows(self._nothing)

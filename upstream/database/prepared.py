@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+import pyarrow as pa
+
 from .arrow_results import (
     SHORT_ROWS,
     as_arrow,
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
-    import pyarrow as pa
     from duckdb import DuckDBPyConnection, Statement
 
     from .arrow_results import Types
@@ -245,8 +246,6 @@ class Prepared:
 
     def _short(self, schema: pa.Schema) -> pa.Table:
         """Return a result that was short last time; any rest is read through Arrow."""
-        import pyarrow as pa
-
         rows = self._connection.fetchmany(SHORT_ROWS)
         try:
             if len(rows) < SHORT_ROWS:

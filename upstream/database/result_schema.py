@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+import pyarrow as pa
+
 from ..errors import QueryTypeError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from duckdb.sqltypes import DuckDBPyType
 
 _CURE: Final = "write sum(x)::DECIMAL(38, 0) for integers of any size"
@@ -39,8 +41,6 @@ class ResultSchema:
     @classmethod
     def of(cls, schema: pa.Schema, types: Sequence[DuckDBPyType]) -> ResultSchema:
         """Return the schema of results whose columns have these types in DuckDB."""
-        import pyarrow as pa
-
         if _WIDE not in str(schema):
             return cls(schema, schema, schema)
         signed = {"hugeint": pa.int64(), "uhugeint": pa.int64()}
@@ -52,8 +52,6 @@ class ResultSchema:
 
         `text` is the statement.
         """
-        import pyarrow as pa
-
         if self.outer is self.inner:
             return table
         columns = []
@@ -67,8 +65,6 @@ class ResultSchema:
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     if column.type.equals(kind):
         return column
     if len(column) >= _MANY and str(column.type) == _WIDE and kind.equals(pa.int64()):
@@ -83,9 +79,6 @@ def _lower_half(column: pa.Array) -> pa.Array | None:
 
     Arrow's own cast takes six times as long, which was a quarter of a slide with 200,000 groups.
     """
-    import numpy as np
-    import pyarrow as pa
-
     if not len(column) or column.null_count or sys.byteorder != "little":
         return None
     words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)
@@ -98,8 +91,6 @@ def _lower_half(column: pa.Array) -> pa.Array | None:
 def _with(
     schema: pa.Schema, types: Sequence[DuckDBPyType], wide: Mapping[str, pa.DataType]
 ) -> pa.Schema:
-    import pyarrow as pa
-
     fields = [
         field.with_type(_narrowed(field.type, each, wide))
         for field, each in zip(schema, types, strict=True)
@@ -109,8 +100,6 @@ def _with(
 
 def _narrowed(kind: pa.DataType, of: DuckDBPyType, wide: Mapping[str, pa.DataType]) -> pa.DataType:
     """Return a type with its wide integers replaced; `of` is DuckDB's name of the type."""
-    import pyarrow as pa
-
     if of.id in wide:
         return wide[of.id]
     if of.id not in ("list", "array", "struct", "map"):
@@ -128,8 +117,6 @@ def _narrowed(kind: pa.DataType, of: DuckDBPyType, wide: Mapping[str, pa.DataTyp
 
 
 def _fields(kind: pa.DataType) -> list[pa.Field]:
-    import pyarrow as pa
-
     if pa.types.is_struct(kind):
         return list(kind)
     return [kind.key_field, kind.item_field] if pa.types.is_map(kind) else [kind.value_field]

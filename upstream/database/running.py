@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+import duckdb
+
 from .failure import DatabaseError, DatabaseValueError
 
 if TYPE_CHECKING:
@@ -48,8 +50,6 @@ class Running:
         """Raise our exception for an error, if there is one. Call it while handling the error."""
         if isinstance(error, DatabaseError):
             return
-        import duckdb
-
         if isinstance(error, duckdb.InterruptException) or (
             type(error) is RuntimeError and str(error) == _INTERRUPTED
         ):

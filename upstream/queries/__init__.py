@@ -6,8 +6,7 @@
 from ..rows.stream_times import WindowBound
 from .choices import Emit, Semantics, Way
 from .continuous_query import Callback, ContinuousQuery
-from .results.backlog import Result
-from .results.query_statistics import QueryStatistics
+from .results.backlog import QueryStatistics, Result
 
 __all__ = [
     "Callback",

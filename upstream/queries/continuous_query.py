@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 from ..errors import ClosedError, QueryTypeError, StatementError
 from ..held_interrupt import HeldInterrupt
 from ..rows.arrow_data import empty_table
-from .results.backlog import Result
+from .results.backlog import QueryStatistics, Result
 from .results.emission import Emitter
-from .results.query_statistics import QueryStatistics
 
 if TYPE_CHECKING:
     import pyarrow as pa

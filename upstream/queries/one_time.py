@@ -65,14 +65,13 @@ class OneTimeSql:
 
 def _refuse_windows(parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition]) -> None:
     """Refuse windows: here only `latest` by the key means the same as the stream itself."""
-    for window, place in zip(parsed.windows, parsed.places, strict=True):
+    for number, window in enumerate(parsed.windows):
         key = definitions[window.stream].key
         is_latest = window.kind is WindowKind.LATEST and window.rows == 1
         if not (window.kind is WindowKind.STREAM or (is_latest and {*window.per} == {*key})):
-            raise StatementError(
+            reason = (
                 f"{window.kind}(…) works in standing queries only: a one-time query "
-                "reads the newest row of each key",
-                parsed.text,
-                place,
-                hint=f"write FROM {window.stream}, or use continuous_query()",
+                "reads the newest row of each key"
             )
+            hint = f"write FROM {window.stream}, or use continuous_query()"
+            parsed.refuse(StatementError, number, reason, hint)

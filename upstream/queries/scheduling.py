@@ -22,28 +22,22 @@ class Runnable(Protocol):
     @property
     def name(self) -> str:
         """Its name; queries that are served together have different names."""
-        ...
 
     @property
     def weight(self) -> float:
         """How much its staleness matters; above zero."""
-        ...
 
     def is_due(self) -> bool:
         """Tell whether there is anything to process."""
-        ...
 
     def staleness(self) -> float:
         """Return how many seconds its answer has been stale."""
-        ...
 
     def cost(self) -> float:
         """Return how many seconds the next run will take, or 0 if that is unknown."""
-        ...
 
     def run(self) -> None:
         """Bring the answer up to date, or closer to it."""
-        ...
 
 
 class QueryScheduler(Protocol):
@@ -53,7 +47,6 @@ class QueryScheduler(Protocol):
 
     def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
         """Return one of the queries that are due, or None."""
-        ...
 
 
 class StalenessFirst:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from reprlib import repr as shorten
-from typing import TYPE_CHECKING
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import StreamTypeError
 from .arrow_data import empty_table
 from .type_names import type_name
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+_UNFIT: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError)
+"""Exceptions that Arrow raises for a value that cannot be converted."""
 
 
 def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[str]) -> pa.Table:
@@ -25,8 +27,6 @@ def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[s
 
     A table without rows and columns, such as an empty list gives, fits any stream.
     """
-    import pyarrow as pa
-
     if data.schema.equals(schema) and not any(data.column(each).null_count for each in required):
         return data
     if not data.num_rows and not data.num_columns:
@@ -69,8 +69,6 @@ def _places(given: Sequence[str], wanted: Sequence[str], stream: str) -> dict[st
 
 
 def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     if column.type == field.type:
         return column
     is_time = pa.types.is_timestamp(field.type) or pa.types.is_date(field.type)
@@ -82,8 +80,8 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
         raise StreamTypeError(stream, reason, column=field.name)
     try:
         converted = _cast(column, field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        row = _first_that_fails(column, lambda part: _cast(part, field.type))
+    except _UNFIT as error:
+        row = first_that_fails(column, lambda part: _cast(part, field.type))
         raise _misfit(column, field, stream, row) from error
     is_checked = pa.types.is_integer(column.type) or pa.types.is_integer(field.type)
     if not is_checked and (_may_round(column.type) or _may_round(field.type)):
@@ -98,8 +96,6 @@ def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chu
 
     For TIMESTAMP, those with a zone are converted to UTC.
     """
-    import pyarrow as pa
-
     texts, kind = column.cast(pa.string()), field.type
 
     def read(part: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -113,7 +109,7 @@ def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chu
     try:
         return read(texts)
     except pa.ArrowInvalid as error:
-        row = _first_that_fails(texts, read)
+        row = first_that_fails(texts, read)
         reason = "some of the texts have a time zone, and others do not"
         if row is not None:
             reason = f"{_shown(texts[row])} is not a {type_name(kind)} such as {_example(kind)}"
@@ -121,16 +117,12 @@ def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chu
 
 
 def _example(kind: pa.DataType) -> str:
-    import pyarrow as pa
-
     if pa.types.is_date(kind):
         return "2026-01-02"
     return f"2026-01-02 09:30:00{'' if kind.tz is None else '+01:00'}"
 
 
 def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     if pa.types.is_integer(column.type) and pa.types.is_decimal(wanted):
         # Arrow checks the precision for the largest integer of the type, not for the present ones.
         column = column.cast(pa.decimal256(20 + max(wanted.scale, 0), wanted.scale))
@@ -146,8 +138,6 @@ def _misfit(
 
 
 def _shown(value: pa.Scalar) -> str:
-    import pyarrow as pa
-
     if pa.types.is_timestamp(value.type):  # Python may lack such a precision
         value = value.cast(pa.string())
     return shorten(value.as_py())
@@ -155,8 +145,6 @@ def _shown(value: pa.Scalar) -> str:
 
 def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
     """Tell whether values of one type can be converted to another without being parsed."""
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(given):
         return may_become(given.value_type, wanted)
@@ -175,15 +163,11 @@ def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
     types = pa.types
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(kind):
         return _is_text(kind.value_type)
@@ -192,8 +176,6 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
     """Return the families of types; types of one family can be converted to each other."""
-    import pyarrow as pa
-
     types = pa.types
 
     def is_number(kind: pa.DataType) -> bool:
@@ -212,8 +194,6 @@ def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
 
 def _may_round(kind: pa.DataType) -> bool:
     """Tell whether Arrow rounds silently in conversions from this type, or to it."""
-    import pyarrow as pa
-
     if pa.types.is_nested(kind):
         return any(_may_round(kind.field(i).type) for i in range(kind.num_fields))
     return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
@@ -221,21 +201,17 @@ def _may_round(kind: pa.DataType) -> bool:
 
 def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> int | None:
     """Return the first row that differs after it is converted and converted back."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     try:
         again = converted.cast(column.type, safe=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # such as 1e300 for a narrow decimal
-        return _first_that_fails(converted, lambda part: part.cast(column.type, safe=False))
+    except _UNFIT:  # such as 1e300 for a narrow decimal
+        return first_that_fails(converted, lambda part: part.cast(column.type, safe=False))
     if column.equals(again):
         return None
     if pa.types.is_nested(column.type):
         pairs = zip(column, again, strict=True)
         return next((row for row, (one, other) in enumerate(pairs) if not one.equals(other)), None)
-    import pyarrow.compute as pc
-
     is_same = pc.equal(column, again)
     if pa.types.is_floating(column.type):
         is_same = pc.or_(is_same, pc.is_nan(column))
@@ -243,25 +219,29 @@ def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> 
     return int(np.argmax(is_changed)) if is_changed.any() else None
 
 
-def _first_that_fails(
-    column: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]
+def first_that_fails(
+    rows: pa.ChunkedArray | pa.Table,
+    convert: Callable[[pa.ChunkedArray | pa.Table], object],
+    errors: type[Exception] | tuple[type[Exception], ...] = _UNFIT,
 ) -> int | None:
     """Return the first row that cannot be converted, by bisection."""
-    start, stop = 0, len(column)
+    start, stop = 0, len(rows)
     while stop - start > 1:
         middle = (start + stop) // 2
-        if _fails(column.slice(start, middle - start), convert):
+        if _fails(rows.slice(start, middle - start), convert, errors):
             stop = middle
         else:
             start = middle
-    return start if stop > start and _fails(column.slice(start, 1), convert) else None
+    return start if stop > start and _fails(rows.slice(start, 1), convert, errors) else None
 
 
-def _fails(part: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]) -> bool:
-    import pyarrow as pa
-
+def _fails(
+    part: pa.ChunkedArray | pa.Table,
+    convert: Callable[[pa.ChunkedArray | pa.Table], object],
+    errors: type[Exception] | tuple[type[Exception], ...],
+) -> bool:
     try:
         convert(part)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except errors:
         return True
     return False

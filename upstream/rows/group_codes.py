@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import types
 
 from .arrow_words import numbers, presence, stored_as
 from .word_codes import IntegerCodes, TextWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
-
-    import pyarrow as pa
 
     from .arrow_words import Integers
 
@@ -81,8 +81,6 @@ class GroupPlaces:
     __slots__ = ("_codes", "_count", "_pieces")
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
-        import pyarrow as pa
-
         self._codes = GroupCodes(types)
         self._count = 1 if len(types) <= 1 else 0
         """With a single column, place 0 is that of NULL; without columns there is one group."""
@@ -101,8 +99,6 @@ class GroupPlaces:
 
     def values(self, places: Places) -> list[pa.Array]:
         """Return the values of the group columns at these ascending places. O(all places)."""
-        import pyarrow as pa
-
         for pieces in self._pieces:
             if len(pieces) > 1:
                 pieces[:] = [pa.concat_arrays(pieces)]
@@ -112,8 +108,6 @@ class GroupPlaces:
 
     def _keep_new(self, columns: Sequence[pa.Array], places: Integers) -> None:
         """Keep the values of new groups, in the order of their places."""
-        import pyarrow as pa
-
         new = np.flatnonzero(places >= self._count)
         _, first = np.unique(places[new], return_index=True)
         rows = pa.array(new[first])
@@ -130,23 +124,17 @@ class GroupPlaces:
 
 def has_places(type_: pa.DataType) -> bool:
     """Tell whether values of a type can have places."""
-    from pyarrow import types
-
     is_other = types.is_boolean(type_) or types.is_decimal128(type_)
     return stored_as(type_) is not None or _is_text(type_) or is_other
 
 
 def _is_text(type_: pa.DataType) -> bool:
     """Tell whether values are texts or bytes that Arrow stores with offsets."""
-    from pyarrow import types
-
     tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
     return any(test(type_) for test in tests)
 
 
 def _column_codes(type_: pa.DataType) -> ColumnCodes:
-    from pyarrow import types
-
     if types.is_dictionary(type_):
         return DictionaryCodes(_column_codes(type_.value_type))
     if stored_as(type_) is not None:
@@ -203,8 +191,6 @@ class DictionaryCodes:
 
     def codes_of(self, array: pa.Array) -> Integers:
         """Return the number of each value."""
-        import pyarrow as pa
-
         if not isinstance(array, pa.DictionaryArray):
             array = array.dictionary_encode()
         codes = np.append(self._values.codes_of(array.dictionary), _NULL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from pyarrow import types
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -176,8 +177,6 @@ class TextWords:
 
 def _bytes_of(array: pa.Array) -> tuple[Integers, Integers, Bytes]:
     """Return where texts start, their lengths, and all bytes with some padding."""
-    from pyarrow import types
-
     is_large = types.is_large_string(array.type) or types.is_large_binary(array.type)
     _, offsets, data = array.buffers()
     bounds = np.frombuffer(offsets or bytes(8), np.int64 if is_large else np.int32)

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
 from threading import Lock
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from ..errors import PositionNotKeptError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +142,6 @@ class LogReader:
 
     def peek_rows(self) -> pa.Table | None:
         """Return all waiting rows as one table without taking them; None if there are none."""
-        import pyarrow as pa
-
         tables = [batch.rows for batch in self.peek()]
         return pa.concat_tables(tables) if tables else None
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
 from ..rows.arrow_data import empty_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Integers = NDArray[np.int64]
@@ -42,8 +42,6 @@ class _Block:
 
     def without(self, numbers: Integers) -> _Block:
         """Return the block without the rows of these ascending numbers."""
-        import pyarrow as pa
-
         places = np.searchsorted(self.numbers, numbers)
         left = np.delete(self.numbers, places)
         if places.size > _FEW:
@@ -75,8 +73,6 @@ class RowBlocks:
 
     def take(self, numbers: Integers) -> pa.Table:
         """Return the rows of these ascending numbers, all of which exist."""
-        import pyarrow as pa
-
         parts = []
         for at, of_block in self._by_block(numbers):
             block = self._blocks[at]
@@ -155,20 +151,14 @@ def _append(blocks: list[_Block], block: _Block) -> None:
 
 def _taken(rows: pa.Table, places: Integers) -> pa.Table:
     """Return the rows at these ascending places; `take` is slow for tables in several pieces."""
-    import pyarrow as pa
-
     first, last = int(places[0]), int(places[-1])
     return rows.slice(first, last - first + 1).take(pa.array(places - first))
 
 
 def _together(tables: list[pa.Table]) -> pa.Table:
     """Return tables as one table whose columns are in one piece."""
-    import pyarrow as pa
-
     return pa.concat_tables(tables).combine_chunks()
 
 
 def _concatenated(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    import pyarrow as pa
-
     return pa.concat_tables(tables) if tables else empty_table(schema)

@@ -52,7 +52,7 @@ class Feed:
         )
 
     def add(self, arrival: float, *times: object) -> None:
-        """Let rows arrive, and nobody look at them yet."""
+        """Let rows arrive without reading them."""
         self.log.add(pa.table({"time": times}, self.definition.schema), arrival)
 
     def read(self) -> list[Cut]:

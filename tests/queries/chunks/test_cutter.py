@@ -116,7 +116,7 @@ def test_a_late_row_amends_its_chunk_as_long_as_it_is_not_too_far_behind() -> No
     assert (found.amended, found.late, found.oldest, found.newest) == ((1,), 1, 15, 25)
 
 
-def test_a_batch_of_late_rows_only_is_no_rows() -> None:
+def test_a_batch_of_late_rows_adds_no_rows() -> None:
     found = cut(cutter_of(10), 3, 4, newest=25)
     assert (found.pieces, found.late, found.progress) == ([], 2, 25)
 

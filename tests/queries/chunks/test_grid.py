@@ -1,4 +1,4 @@
-"""Grids beside Python's calendar, and beside chunks that are counted one by one."""
+"""Grids against Python's calendar, and against chunks that are counted one by one."""
 
 from __future__ import annotations
 

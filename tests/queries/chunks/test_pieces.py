@@ -1,4 +1,4 @@
-"""Pieces of rows are put together with their chunks, and taken apart again."""
+"""Pieces of rows are combined with their chunks, and separated again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_portions_are_as_large_as_they_may_be(sizes: list[int], most: int) -> No
 
 
 @given(st.lists(st.integers(-3, 3), max_size=30))
-def test_rows_are_taken_apart_by_their_chunks_in_the_order_they_have(chunks: list[int]) -> None:
+def test_rows_are_separated_by_chunk_in_their_order(chunks: list[int]) -> None:
     table = with_chunk_in_front(chunks)
     expected = [
         (chunk, [i for i, each in enumerate(chunks) if each == chunk])
@@ -52,7 +52,7 @@ def test_rows_in_the_order_of_their_chunks_are_not_copied() -> None:
     assert addresses == {table["x"].chunk(0).buffers()[1].address}
 
 
-def test_what_is_put_together_with_its_chunks_comes_apart_again() -> None:
+def test_pieces_with_their_chunks_can_be_separated_again() -> None:
     pieces = [(2, rows(1, 2)), (5, rows(3))]
     table = with_chunks(pieces)
     assert table.column(STEP).to_pylist() == [2, 2, 5]

@@ -1,4 +1,4 @@
-"""Up to where time has passed for one input: by rows, by arrival, by silence."""
+"""How far time has passed for one input: by rows, by arrival, by silence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_along_arrival_time_passes_with_the_clock() -> None:
     assert feed.progress.passed_at(3_000_000, 4.0) == 3.0
 
 
-def test_before_the_first_row_no_time_passes_and_none_is_foretold() -> None:
+def test_before_the_first_row_no_time_passes_and_no_end_is_predicted() -> None:
     feed = Feed(10, 10)
     assert (feed.progress.passed(100.0), feed.progress.passes_at(10)) == (None, None)
 
@@ -84,7 +84,7 @@ def test_a_window_was_closed_by_the_batch_that_first_passed_its_end() -> None:
     window=st.sampled_from([(10, 10), (7, 3), (20, 5), (2, 9)]),
     before=st.integers(0, 60),
 )
-def test_what_is_forgotten_changes_no_answer_for_later_ends(
+def test_forgetting_changes_no_moment_of_later_ends(
     batches: list[list[int]], window: tuple[int, int], before: int
 ) -> None:
     size, slide = window
@@ -180,7 +180,7 @@ def test_silence_is_measured_in_the_unit_of_the_time_column() -> None:
     row=st.integers(-(10**16), 10**16),
     windows=st.integers(0, 50),
 )
-def test_time_has_passed_at_the_moment_that_was_foretold(
+def test_time_has_passed_at_the_predicted_moment(
     start: float, close_after: float, row: int, windows: int
 ) -> None:
     feed = Feed(7_000_000, 3_000_000, close_after=close_after, definition=INSTANTS)

@@ -20,7 +20,7 @@ def test_times_may_be_negative() -> None:
     assert pieces(feed.take(1.0, -25, -11)) == [(-3, [-25]), (-2, [-11])]
 
 
-def test_what_was_read_is_not_read_again() -> None:
+def test_rows_are_read_once() -> None:
     feed = Feed()
     feed.add(1.0, 1)
     feed.add(2.0, 2)
@@ -29,7 +29,7 @@ def test_what_was_read_is_not_read_again() -> None:
     assert feed.log.stored_rows == 0
 
 
-def test_what_was_not_taken_is_read_again_and_has_changed_nothing() -> None:
+def test_a_batch_that_was_not_taken_changes_nothing_and_is_read_again() -> None:
     feed = Feed()
     feed.take(1.0, 5, 12)
     feed.add(2.0, 3, 14, 21)
@@ -86,7 +86,7 @@ def test_rows_for_what_silence_has_closed_are_late() -> None:
 
 
 @pytest.mark.parametrize("polls", [[], [3.0], [4.0, 6.0, 7.0, 9.0]])
-def test_what_is_late_does_not_depend_on_when_somebody_looks(polls: list[float]) -> None:
+def test_lateness_does_not_depend_on_when_the_input_is_read(polls: list[float]) -> None:
     # clock   0    3    6    9    12
     # rows    1    2         3             close_after = 5: the first three were in time
     #                              4       and the silence from 6 on was 6 long
@@ -147,7 +147,7 @@ def test_time_has_passed_for_all_when_it_has_for_the_slowest() -> None:
     assert both.passed_at(1, 9.0) == 4.0
 
 
-def test_what_silence_passes_it_passes_for_all_when_it_does_for_the_last() -> None:
+def test_silence_passes_time_for_all_inputs_once_the_last_is_silent() -> None:
     one, other = Feed(close_after=5), Feed(close_after=5)
     both = Inputs([one.input, other.input])
     one.take(1.0, 3)
@@ -220,7 +220,7 @@ class Read:
         return times
 
 
-def test_what_was_read_is_held_by_chunk_with_when_it_came() -> None:
+def test_rows_are_held_by_chunk_with_their_arrival() -> None:
     read = Read()
     assert not read.read()
     read.add(0, 1.0, 5, 12)
@@ -347,7 +347,7 @@ def test_the_open_chunk_is_evaluated_when_there_is_a_portion_of_it(
     assert read.reading.portion(0, portions) == end
 
 
-def test_what_is_forgotten_is_held_no_more() -> None:
+def test_forgotten_chunks_are_no_longer_held() -> None:
     read = Read()
     for number in (0, 1):
         read.add(number, 1.0, 5, 15, 25, 35)

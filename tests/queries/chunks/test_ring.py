@@ -1,4 +1,4 @@
-"""A ring beside a plain dict of lists."""
+"""A ring against a dict of lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions beside a loop that takes row by row."""
+"""Sessions against a loop that takes row by row."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_sessions_may_end_at_any_time_and_all_have_a_gap_later() -> None:
 
 
 @pytest.mark.parametrize("open_keys", [1, 40])
-def test_what_sessions_keep_in_memory_goes_by_their_rows_and_not_by_their_batches(
+def test_the_memory_of_sessions_depends_on_their_rows_and_not_on_their_batches(
     open_keys: int,
 ) -> None:
     sessions = Sessions(SCHEMA, ["k"], 1_000_000)

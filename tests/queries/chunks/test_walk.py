@@ -1,4 +1,4 @@
-"""A walk over windows beside a plain one, which goes through every window one by one."""
+"""A walk over windows against a simple one, which goes through every window."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_a_walk_passes_windows_as_if_it_went_one_by_one(
 
 
 @given(moves=MOVES, size=sizes, slide=sizes, keep=st.integers(0, 3))
-def test_of_a_silence_the_newest_are_left_and_all_are_counted(
+def test_after_a_silence_only_the_newest_windows_are_returned_and_all_are_counted(
     moves: list[tuple[list[tuple[int, int]], int]], size: int, slide: int, keep: int
 ) -> None:
     both = Both(Schedule([Windows(size, slide)]), answers_empty=True)

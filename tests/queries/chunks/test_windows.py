@@ -1,4 +1,4 @@
-"""The arithmetic of windows beside windows that are enumerated one by one."""
+"""The arithmetic of windows against windows that are enumerated one by one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def newest(of: Windows, end: int) -> Span:
     return max(span for span in enumerated(of) if span.end <= end)
 
 
-def test_a_window_is_told_by_the_chunk_after_its_last_one() -> None:
+def test_a_window_is_identified_by_the_chunk_after_its_last_one() -> None:
     # chunks   |0 |1 |2 |3 |4 |5 |6 |
     # windows  [--------)        size 3, slide 2
     #                [--------)
@@ -58,7 +58,7 @@ def test_a_window_is_told_by_the_chunk_after_its_last_one() -> None:
     assert [hops.leaving(chunk) for chunk in (0, 1, 2)] == [5, 5, 7]
 
 
-def test_a_chunk_between_two_windows_is_in_none() -> None:
+def test_a_chunk_between_two_windows_is_in_neither() -> None:
     # chunks   |0 |1 |2 |3 |4 |5 |
     # windows  [--)        [--)        size 1, slide 4
     sparse = Windows(1, 4)

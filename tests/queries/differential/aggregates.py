@@ -25,6 +25,7 @@ class Aggregate:
 SIMPLE = ("whole_sum", "real_sum", "count", "average", "extreme", "logic", "spread")
 ORDERED = ("chosen", "first", "mode", "in_order", "collated")
 OTHER = ("distinct", "together", "bits", "quantile", "collected", "moment", "top")
+INEXACT = ("real_sum", "average", "spread", "together", "moment")  # sums of these are rounded
 KEPT = ("mode", "in_order", "quantile", "collected", "moment")  # these need every value
 
 
@@ -69,90 +70,74 @@ class Aggregates:
         return Aggregate(sql, made.is_exact, made.is_merged)
 
     def _make(self, kind: str) -> Aggregate:
-        made = getattr(self, f"_{kind}")()
-        sql, is_exact = (made.sql, made.is_exact) if isinstance(made, Aggregate) else (made, True)
-        return Aggregate(sql, is_exact, is_merged=kind not in KEPT)
+        maker = (
+            self._simple if kind in SIMPLE else self._ordered if kind in ORDERED else self._other
+        )
+        return Aggregate(maker(kind), kind not in INEXACT, kind not in KEPT)
 
-    def _whole_sum(self) -> str:
-        return f"sum({self.of.exact_number()})"
+    def _pick(self, *names: str) -> str:
+        return self.random.choice(names)
 
-    def _real_sum(self) -> Aggregate:
-        return Aggregate(f"sum({self.of.real()})", is_exact=False)
+    def _simple(self, kind: str) -> str:
+        match kind:
+            case "whole_sum":
+                return f"sum({self.of.exact_number()})"
+            case "real_sum":
+                return f"sum({self.of.real()})"
+            case "count":
+                return self._pick("count(*)", f"count({self.of.any()})")
+            case "average":
+                return f"avg({self.of.number()})"
+            case "extreme":
+                return f"{self._pick('min', 'max')}({self.of.any()})"
+            case "logic":
+                return f"{self._pick('bool_and', 'bool_or')}({self.of.truth()})"
+        names = ("var_samp", "var_pop", "stddev_samp", "stddev_pop", "variance", "stddev")
+        return f"{self._pick(*names)}({self.of.number()})"
 
-    def _count(self) -> str:
-        return self.random.choice(["count(*)", f"count({self.of.any()})"])
+    def _ordered(self, kind: str) -> str:
+        match kind:
+            case "chosen":
+                name = self._pick("arg_max", "arg_min", "max_by", "min_by")
+                return f"{name}({self.of.any()}, {self.of.number()})"
+            case "first":
+                return f"{self._pick('first', 'last', 'any_value')}({self.of.any()})"
+            case "mode":
+                return f"mode({self.random.choice([self.of.text, self.of.whole])()})"
+            case "in_order":
+                return self._pick(f"string_agg({self.of.text()}, ',')", f"list({self.of.whole()})")
+        # an extreme that several texts may be, so that the first is chosen
+        return f"{self._pick('min', 'max')}(({self.of.text()}) COLLATE NOCASE)"
 
-    def _average(self) -> Aggregate:
-        return Aggregate(f"avg({self.of.number()})", is_exact=False)
+    def _other(self, kind: str) -> str:
+        match kind:
+            case "top":
+                name = self._pick("min", "max")
+                return f"{name}({self.of.whole()}, {self.random.randint(1, 4)})"
+            case "distinct":
+                forms = [f"count(DISTINCT {self.of.any()})", f"sum(DISTINCT {self.of.whole()})"]
+                return self._pick(*forms, f"count(DISTINCT {self.of.text(0)})")
+            case "quantile":
+                number = self.of.number()
+                forms = [f"median({number})", f"quantile_cont({number}, 0.25)"]
+                forms.append(f"quantile_disc({number}, 0.75)")
+                return self._pick(*forms, f"quantile_cont({number}, [0.1, 0.9])")
+            case "collected":
+                return self._collected()
+            case "together":
+                name = self._pick("covar_samp", "covar_pop", "corr", "regr_slope", "regr_r2")
+                return f"{name}({self.of.number()}, {self.of.number()})"
+            case "moment":
+                return f"{self._pick('skewness', 'kurtosis', 'entropy')}({self.of.whole(0)})"
+        name = self._pick("bit_and", "bit_or", "bit_xor", "count_if")
+        return f"{name}({self.of.truth() if name == 'count_if' else self.of.whole()})"
 
-    def _extreme(self) -> str:
-        return f"{self.random.choice(['min', 'max'])}({self.of.any()})"
-
-    def _top(self) -> str:
-        name = self.random.choice(["min", "max"])
-        return f"{name}({self.of.whole()}, {self.random.randint(1, 4)})"
-
-    def _collated(self) -> str:
-        """Return an extreme of which several texts may be, so that the first is chosen."""
-        name = self.random.choice(["min", "max"])
-        return f"{name}(({self.of.text()}) COLLATE NOCASE)"
-
-    def _logic(self) -> str:
-        return f"{self.random.choice(['bool_and', 'bool_or'])}({self.of.truth()})"
-
-    def _spread(self) -> Aggregate:
-        names = ["var_samp", "var_pop", "stddev_samp", "stddev_pop", "variance", "stddev"]
-        sql = f"{self.random.choice(names)}({self.of.number()})"
-        return Aggregate(sql, is_exact=False)
-
-    def _chosen(self) -> Aggregate:
-        name = self.random.choice(["arg_max", "arg_min", "max_by", "min_by"])
-        return Aggregate(f"{name}({self.of.any()}, {self.of.number()})")
-
-    def _first(self) -> Aggregate:
-        name = self.random.choice(["first", "last", "any_value"])
-        return Aggregate(f"{name}({self.of.any()})")
-
-    def _mode(self) -> Aggregate:
-        return Aggregate(f"mode({self.random.choice([self.of.text, self.of.whole])()})")
-
-    def _in_order(self) -> Aggregate:
-        forms = [f"string_agg({self.of.text()}, ',')", f"list({self.of.whole()})"]
-        return Aggregate(self.random.choice(forms))
-
-    def _distinct(self) -> Aggregate:
-        forms = [f"count(DISTINCT {self.of.any()})", f"sum(DISTINCT {self.of.whole()})"]
-        forms.append(f"count(DISTINCT {self.of.text(0)})")
-        return Aggregate(self.random.choice(forms))
-
-    def _quantile(self) -> Aggregate:
-        number = self.of.number()
-        forms = [f"median({number})", f"quantile_cont({number}, 0.25)"]
-        forms.append(f"quantile_disc({number}, 0.75)")
-        forms.append(f"quantile_cont({number}, [0.1, 0.9])")
-        return Aggregate(self.random.choice(forms))
-
-    def _collected(self) -> Aggregate:
+    def _collected(self) -> str:
         text, whole = self.of.text(), self.of.whole()
-        forms = [
+        return self._pick(
             f"string_agg({text}, '-' ORDER BY {text})",
             f"string_agg(DISTINCT {text}, '-' ORDER BY {text})",
             f"list({whole} ORDER BY {whole} DESC)",
             f"histogram({text})",
             f"list(DISTINCT {whole} ORDER BY {whole})",
-        ]
-        return Aggregate(self.random.choice(forms))
-
-    def _together(self) -> Aggregate:
-        name = self.random.choice(["covar_samp", "covar_pop", "corr", "regr_slope", "regr_r2"])
-        sql = f"{name}({self.of.number()}, {self.of.number()})"
-        return Aggregate(sql, is_exact=False)
-
-    def _moment(self) -> Aggregate:
-        name = self.random.choice(["skewness", "kurtosis", "entropy"])
-        return Aggregate(f"{name}({self.of.whole(0)})", is_exact=False)
-
-    def _bits(self) -> Aggregate:
-        name = self.random.choice(["bit_and", "bit_or", "bit_xor", "count_if"])
-        what = self.of.truth() if name == "count_if" else self.of.whole()
-        return Aggregate(f"{name}({what})")
+        )

@@ -1,8 +1,10 @@
-"""Whether two tables are the same result: rows in any order unless it counts, doubles nearly."""
+"""Compares two tables as results: rows in any order unless it counts, doubles nearly."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from math import isclose, isnan
 from typing import Final
 
@@ -27,17 +29,20 @@ def handed_out(relation: duckdb.DuckDBPyRelation) -> pa.Table:
     return relation.to_arrow_table()
 
 
-def difference(expected: pa.Table, found: pa.Table, *, is_ordered: bool) -> str:
+def difference(
+    expected: pa.Table, found: pa.Table, *, is_ordered: bool, absolute: float = ABSOLUTE
+) -> str:
     """Say how a table is not as expected; nothing if it is."""
+    near = partial(is_near, absolute=absolute)
     if named(expected) != named(found):
         return f"columns are {found.schema.names}, not {expected.schema.names}"
     if expected.schema.types != found.schema.types:
         return f"types are {found.schema.types}, not {expected.schema.types}"
     wanted, given = rows_of(expected), rows_of(found)
     if is_ordered:
-        is_same = len(wanted) == len(given) and all(map(is_near, wanted, given))
+        is_same = len(wanted) == len(given) and all(map(near, wanted, given))
     else:
-        is_same = are_same_multiset(wanted, given)
+        is_same = are_same_multiset(wanted, given, near)
     return "" if is_same else f"rows are\n    {_sorted(given)}, not\n    {_sorted(wanted)}"
 
 
@@ -51,27 +56,32 @@ def rows_of(table: pa.Table) -> list[Row]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def are_same_multiset(wanted: list[Row], given: list[Row]) -> bool:
+def are_same_multiset(
+    wanted: list[Row], given: list[Row], near: Callable[[object, object], bool]
+) -> bool:
     """Tell whether the rows of both can be paired. O(n) if doubles are all the same, else n²."""
     if len(wanted) != len(given):
         return False
     left = sorted(given, key=repr)
     for row in sorted(wanted, key=repr):
-        place = next((i for i, other in enumerate(left) if is_near(row, other)), None)
+        place = next((i for i, other in enumerate(left) if near(row, other)), None)
         if place is None:
             return False
         del left[place]
     return True
 
 
-def is_near(one: object, other: object) -> bool:
+def is_near(one: object, other: object, *, absolute: float = ABSOLUTE) -> bool:
     """Tell whether two values are the same, of which doubles may be rounded differently."""
     if isinstance(one, float) and isinstance(other, float):
         if isnan(one) or isnan(other):
             return isnan(one) and isnan(other)
-        return isclose(one, other, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+        return isclose(one, other, rel_tol=RELATIVE, abs_tol=absolute)
+    near = partial(is_near, absolute=absolute)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(is_near, one, other))
+        return len(one) == len(other) and all(map(near, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(near(one[key], other[key]) for key in one)
     return type(one) is type(other) and one == other
 
 

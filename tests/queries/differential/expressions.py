@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 from random import Random
 
 
@@ -19,14 +20,7 @@ class Scope:
 
     def and_also(self, other: Scope) -> Scope:
         """Return the columns of both."""
-        return Scope(
-            self.whole + other.whole,
-            self.real + other.real,
-            self.decimal + other.decimal,
-            self.text + other.text,
-            self.truth + other.truth,
-            self.time + other.time,
-        )
+        return Scope(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(slots=True)
@@ -103,7 +97,7 @@ class Expressions:
         return self.random.choice(forms)
 
     def _bracketed(self, expression: str) -> str:
-        """Write brackets or not: they are for whoever takes the expression apart to miss."""
+        """Write brackets or not: a reader of the expression must see through them."""
         return f"({expression})" if self.random.random() < 0.4 else expression
 
     def any(self) -> str:

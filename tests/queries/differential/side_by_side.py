@@ -1,4 +1,4 @@
-"""One case, run by the engine and by the reference, and what is different between them."""
+"""Runs one case by the engine and by the reference, and reports the differences."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pyarrow as pa
 from upstream import ManualClock
 from upstream.engine import Engine
 from upstream.errors import QueryError
-from upstream.queries.chunks.portions import Portions
 from upstream.queries.continuous_query import ContinuousQuery
 from upstream.queries.evaluation import increments, windowed
+from upstream.queries.evaluation.chosen_way import Portions
 from upstream.queries.results.backlog import Result
 
 from .arrivals import MICROSECONDS

@@ -1,4 +1,4 @@
-"""The comparison finds what is different, and nothing else."""
+"""The comparison finds all differences, and nothing else."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def test_the_same_rows_in_another_order_are_the_same(one: pa.Table, other: pa.Ta
         (table(1, kind=pa.int32()), table(1, kind=pa.int64())),
     ],
 )
-def test_what_is_different_is_different(one: pa.Table, other: pa.Table) -> None:
+def test_different_tables_are_found_to_differ(one: pa.Table, other: pa.Table) -> None:
     assert difference(one, other, is_ordered=False)
     assert difference(one, other, is_ordered=True)

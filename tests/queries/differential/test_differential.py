@@ -57,7 +57,7 @@ def problems_of(each: Case, found: Comparison) -> list[str]:
     return [f"{each}\n  {len(found.problems)}: {found.problems[0]}"] if found.problems else []
 
 
-def test_what_is_evaluated_anew_is_told_from_what_is_incremental(sides: Sides) -> None:
+def test_full_evaluation_is_distinguished_from_incremental_evaluation(sides: Sides) -> None:
     cases = [each for seed in range(120) if (each := case(seed)).query.shape == "aggregate"]
     windows = [each for each in cases if each.standing.windows[0].kind == "hop"]
     for is_merged in (True, False):

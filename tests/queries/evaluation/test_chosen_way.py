@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from upstream.queries.chunks.grid import FOREVER
-from upstream.queries.evaluation.chosen_way import ChosenWay
+from upstream.queries.evaluation.chosen_way import ChosenWay, Portions
 
 UP_TO = "windows of up to {} rows are evaluated in full, not in parts; larger ones"
 
@@ -26,13 +28,13 @@ def told(way: ChosenWay, *seconds: float) -> list[bool]:
     return found
 
 
-def test_what_was_chosen_stays() -> None:
+def test_a_chosen_way_stays() -> None:
     assert ChosenWay(is_whole=True, is_joined=True).most_rows == FOREVER
     increments = ChosenWay(is_whole=False, is_joined=False)
     assert (increments.is_whole, increments.keeps_rows) == (False, False)
 
 
-def test_windows_of_one_input_that_were_large_once_go_by_increments() -> None:
+def test_after_one_large_window_a_single_input_is_evaluated_incrementally() -> None:
     way = ChosenWay(is_whole=None, is_joined=False)
     assert (way.is_whole, way.most_rows) == (True, 65_536)
     way.outgrown()
@@ -91,7 +93,57 @@ def test_very_large_windows_are_not_measured_any_more() -> None:
         ),
     ],
 )
-def test_it_says_which_windows_are_evaluated_how(
+def test_explain_says_which_windows_are_evaluated_in_which_way(
     is_whole: bool | None, is_joined: bool, words: str
 ) -> None:
     assert ChosenWay(is_whole=is_whole, is_joined=is_joined).describe("by parts") == words
+
+
+# Portions of the open chunk
+
+
+def settled(response: Callable[[int], float], *, slides: int = 200) -> Portions:
+    """Let portions adapt to responses that depend on their number."""
+    portions = Portions()
+    for _ in range(slides):
+        portions.responded(response(portions.count))
+    return portions
+
+
+@pytest.mark.parametrize(
+    ("response", "count"),
+    [
+        (lambda count: 1.0 / count + 0.02 * count, 8),  # 1.02, 0.54, 0.33, 0.285, 0.3825
+        (lambda count: 1.0 + 0.1 * count, 1),
+        (lambda _: 1.0, 1),
+        (lambda count: 1.0 / count, 1_024),
+    ],
+)
+def test_the_number_of_portions_doubles_until_the_response_is_not_shorter(
+    response: Callable[[int], float], count: int
+) -> None:
+    assert settled(response).count == count
+
+
+def test_a_gain_of_less_than_a_twentieth_does_not_count() -> None:
+    assert settled(lambda count: 1.0 if count == 1 else 0.96).count == 1
+    assert settled(lambda count: 1.0 if count == 1 else 0.94).count == 2
+
+
+def test_it_takes_five_slides_to_tell_and_the_slow_ones_do_not_matter() -> None:
+    portions = Portions()
+    for seconds in (1.0, 100.0, 1.0, 1.0):
+        portions.responded(seconds)
+        assert portions.count == 1
+    portions.responded(100.0)
+    assert portions.count == 2
+    for seconds in (100.0, 0.5, 0.5, 0.5, 100.0):
+        portions.responded(seconds)
+    assert portions.count == 4
+
+
+def test_once_it_is_settled_it_stays() -> None:
+    portions = settled(lambda _: 1.0)
+    for _ in range(100):
+        portions.responded(0.001)
+    assert portions.count == 1

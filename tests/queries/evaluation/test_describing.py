@@ -1,4 +1,4 @@
-"""What `explain` says of an evaluation."""
+"""The description of an evaluation in `explain`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_way_has_a_name_that_does_not_deny_the_parts(
     assert now(query) == way
 
 
-def test_once_a_window_was_large_it_says_how_the_next_ones_are_evaluated(engine: Engine) -> None:
+def test_after_a_large_window_explain_says_how_the_next_ones_are_evaluated(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)")
     rows = 65_537
     engine.append("bids", {"time": [1] * rows, "k": ["a"] * rows, "x": [1] * rows})
@@ -55,7 +55,7 @@ def test_once_a_window_was_large_it_says_how_the_next_ones_are_evaluated(engine:
     assert now(query) == "windows are evaluated incrementally"
 
 
-def test_it_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine) -> None:
+def test_explain_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)", evaluation="increments")
     assert isinstance(query._evaluation, WindowedEvaluation)
     query._evaluation._portions.count = 2
@@ -71,9 +71,7 @@ def test_it_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine
         ("SELECT k, x FROM bids", "update"),
     ],
 )
-def test_of_a_split_that_is_never_run_nothing_is_said(
-    engine: Engine, text: str, semantics: Any
-) -> None:
+def test_explain_omits_a_split_that_never_runs(engine: Engine, text: str, semantics: Any) -> None:
     query = engine.continuous_query(text, semantics=semantics)
     [line] = query.explain().splitlines()
     assert query._evaluation.describe() == Description(line, None)

@@ -1,16 +1,15 @@
-"""The finish makes of merged relations what the query asked for, in exactly its types."""
+"""The finish turns merged relations into the query's result, with exactly its types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
 import pyarrow as pa
 import pytest
-import sqlglot
 from sqlglot import exp
 
+from tests.queries.parsed import query_of
 from tests.queries.setting import append, content, given
 from upstream import Engine
 from upstream.database.duck import Duck
@@ -29,13 +28,6 @@ BOUNDS = pa.schema([("window_start", pa.int64()), ("window_end", pa.int64())])
 WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
 
 
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
 @dataclass
 class MergedLeaf:
     """What a finish has to know of a leaf."""
@@ -46,9 +38,8 @@ class MergedLeaf:
 
 def split_of(text: str, duck: Duck) -> tuple[SplitQuery, Prepared]:
     """Return the parts of a query, and the statement of its only partial."""
-    query = sqlglot.parse_one(text, dialect="duckdb")
     schemas = {"chunk_0": SCHEMA, "bounds_0": BOUNDS}
-    parts = split(query, (WINDOW,), schemas, duck)  # type: ignore[arg-type]  # a query
+    parts = split(query_of(text), (WINDOW,), schemas, duck)
     return parts, prepare(duck, parts.leaves[0].partial, {"chunk_0": SCHEMA})
 
 
@@ -109,7 +100,7 @@ def test_the_finish_reads_the_bounds_of_its_window(duck: Duck) -> None:
         assert result.to_pylist() == [{"x": 2, "until": end}]
 
 
-def test_what_went_wrong_is_said_in_the_words_of_the_query(duck: Duck) -> None:
+def test_errors_use_the_words_of_the_query(duck: Duck) -> None:
     text = "SELECT CAST(max(k) AS INT) AS x FROM chunk_0"
     finish = finish_of(text, pa.schema([("x", pa.int32())]), duck)
     with pytest.raises(DatabaseError) as caught:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pytest
-import sqlglot
 
+from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
@@ -30,13 +30,6 @@ SCHEMA = pa.schema([("x", pa.int64())])
 NOTES = pa.schema([("k", pa.string()), ("note", pa.string())])
 WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
 FIRST = -(1 << 63)
-
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
 
 
 class SumLeaf:
@@ -142,7 +135,7 @@ def test_rows_before_a_chunk_are_fed_once_to_each_leaf_that_reads_them() -> None
 
 
 @pytest.mark.parametrize("broken", [0, 1])
-def test_what_is_interrupted_leaves_all_leaves_as_they_were(broken: int) -> None:
+def test_an_interruption_leaves_all_leaves_as_they_were(broken: int) -> None:
     fed = Fed()
     fed.add(0, 1, -2)
     fed.leaves[broken].is_broken = True
@@ -171,7 +164,7 @@ def test_nothing_has_changed_until_what_is_prepared_is_taken() -> None:
     assert (fed.table(0, 9), fed.failing.count) == ([1, 1], 1)
 
 
-def test_what_is_forgotten_is_forgotten_by_all() -> None:
+def test_all_leaves_forget_a_chunk_together() -> None:
     fed = Fed()
     fed.add(0, 1, -1)
     fed.add(1, 2, -2)
@@ -190,14 +183,14 @@ def test_leaves_are_moved_to_a_window_and_the_finish_reads_its_bounds() -> None:
         fed.increments.table(spans, {"bounds_0": pa.table({})})
 
 
-def test_it_says_how_and_where_all_rows_are_kept_it_says_so() -> None:
+def test_explain_says_how_it_is_evaluated_and_where_all_rows_are_kept() -> None:
     kept = SumLeaf(keeps_rows=True)
     assert Fed(SumLeaf(), kept).increments.way == "incrementally"
     assert Fed(kept).increments.way == "over kept rows"
     assert Fed(SumLeaf(), SumLeaf(1)).increments.describe() == ("sums of 0", "sums of 1")
 
 
-def test_leaves_merge_what_came_when_they_are_told_to() -> None:
+def test_leaves_merge_new_partials_when_they_are_settled() -> None:
     fed = Fed()
     fed.increments.settle()
     assert [leaf.settled for leaf in fed.leaves] == [1, 1]
@@ -218,9 +211,7 @@ class FedLeaf:
 
     def __init__(self, duck: Duck, *, cumulative: bool = False) -> None:
         text = "SELECT k, sum(CAST(note AS INT)) AS x FROM chunk_0 GROUP BY k"
-        query = sqlglot.parse_one(text, dialect="duckdb")
-        # parse_one is typed wider than the query that it gives
-        [leaf] = split(query, (WINDOW,), {"chunk_0": NOTES}, duck).leaves  # type: ignore[arg-type]
+        [leaf] = split(query_of(text), (WINDOW,), {"chunk_0": NOTES}, duck).leaves
         self.failed = FailedRows(0)
         self.leaf = ChunkLeaf(leaf, NOTES, duck, cumulative=cumulative)
 
@@ -253,7 +244,7 @@ def test_the_partials_of_a_window_are_merged(duck: Duck) -> None:
     assert feed.leaf.rows == 0
 
 
-def test_what_was_evaluated_is_in_no_window_until_it_is_taken(duck: Duck) -> None:
+def test_evaluated_rows_are_in_no_window_until_they_are_taken(duck: Duck) -> None:
     feed = FedLeaf(duck)
     take = feed.leaf.feed(0, [(0, rows(["1"]))], feed.failed)
     assert (feed.sums(0, 2), feed.leaf.rows) == ({}, 0)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from tests.queries.setting import append, given, held
+from tests.queries.setting import append, asked, given
 from upstream import Engine, ManualClock, UnboundedQueryError, WindowError
 
 COUNTS = "SELECT k, count(*) AS n, sum(x) AS x FROM session(bids, 10, per => k) GROUP BY k"
@@ -100,7 +100,7 @@ def test_a_query_reads_the_bounds_of_each_session(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("semantics", "starts"), [("append", [1, 3, 5]), ("update", [5])])
-def test_of_sessions_that_end_together_an_update_query_gives_the_newest(
+def test_an_update_query_returns_the_newest_of_sessions_that_end_together(
     engine: Engine, semantics: Literal["append", "update"], starts: list[int]
 ) -> None:
     query = engine.continuous_query(
@@ -110,15 +110,13 @@ def test_of_sessions_that_end_together_an_update_query_gives_the_newest(
     assert [start for start, _, _ in given(query.results())] == starts
 
 
-def test_what_is_asked_for_is_the_session_that_ended_last(engine: Engine) -> None:
+def test_ask_returns_the_session_that_ended_last(engine: Engine) -> None:
     query = engine.continuous_query(ALL, emit="asked")
     for rows, start in (((), None), (((1, 1),), None), (((20, 2),), 1), (((40, 4),), 20)):
         if rows:
             append(engine, "bids", *rows)
         for _ in range(2):
-            result = query.ask()
-            assert result is not None
-            assert result.window_start == start
+            assert asked(query).window_start == start
 
 
 def test_rows_that_fail_are_left_out_of_their_session(engine: Engine) -> None:
@@ -138,19 +136,7 @@ def test_rows_that_fail_are_counted_once_however_often_they_are_asked_for(engine
     query.results()
     append(engine, "bids", (21, 0, "a", "bad"), (50,))
     for _ in range(3):
-        result = query.ask()
-        assert result is not None
-        assert (result.rows_failed, query.statistics().rows_failed) == (1, 1)
-
-
-def test_what_is_held_are_the_rows_of_open_sessions(engine: Engine) -> None:
-    query = engine.continuous_query(COUNTS)
-    rows_held = []
-    for time in range(0, 2_000, 20):
-        append(engine, "bids", *[(time + i, 1, "ab"[i % 2]) for i in range(8)])
-        query.results()
-        rows_held.append(held(query))
-    assert 0 < max(rows_held) <= 24
+        assert (asked(query).rows_failed, query.statistics().rows_failed) == (1, 1)
 
 
 def test_a_session_joins_the_newest_rows_of_another_stream_and_no_other_window(

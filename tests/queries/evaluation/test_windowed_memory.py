@@ -1,4 +1,4 @@
-"""Windows that slide: to change how they are evaluated changes nothing, and little is held."""
+"""Sliding windows: a change of the way of evaluation changes no result, and few rows are held."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from tests.queries.setting import append, given, held, make_streams, revised
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
+from upstream.queries.choices import Way
 from upstream.queries.evaluation import chosen_way, window_planning
 from upstream.queries.evaluation.chosen_way import ChosenWay
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
-Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
 
 
@@ -196,7 +196,9 @@ TIMES = {
         (JOIN, "whole", 40),
     ],
 )
-def test_what_is_held_does_not_grow(engine: Engine, text: str, way: Way, most: int) -> None:
+def test_the_number_of_held_rows_does_not_grow(
+    engine: Engine, text: str, way: Way, most: int
+) -> None:
     streams = ("bids", "asks") if text == JOIN else ("bids",)
     cases: list[tuple[Literal["append", "update"], str]]
     cases = [("append", "slides"), ("update", "slides"), ("append", "gaps")]
@@ -207,7 +209,7 @@ def test_what_is_held_does_not_grow(engine: Engine, text: str, way: Way, most: i
 
 
 @pytest.mark.parametrize("way", ["increments", "whole"])
-def test_of_the_open_step_no_more_is_held_than_its_rows(engine: Engine, way: Way) -> None:
+def test_the_open_step_holds_only_its_rows(engine: Engine, way: Way) -> None:
     query = engine.continuous_query(HOPS, evaluation=way)
     most = 4 * 10 if way == "increments" else 2 * 4 * 10
     rows_held = held_over_slides(engine, query, TIMES["batches within a step"], ["bids"])
@@ -224,7 +226,7 @@ def test_steps_and_moments_that_no_window_can_ask_for_are_forgotten(engine: Engi
     assert len(progress.closings) <= 257  # of 600: they are dropped now and then
 
 
-def test_what_is_held_for_skipped_results_and_late_rows_does_not_grow(engine: Engine) -> None:
+def test_rows_held_for_skipped_results_and_late_rows_do_not_grow(engine: Engine) -> None:
     query = engine.continuous_query(
         HOPS, semantics="update", evaluation="increments", allowed_lateness=30
     )

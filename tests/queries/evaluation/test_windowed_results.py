@@ -1,24 +1,23 @@
-"""Windows that slide: which answers are given, skipped, and asked for."""
+"""Sliding windows: which answers are given, skipped, and returned by ask()."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Literal, cast
 
 import pyarrow as pa
 import pytest
 
-from tests.queries.setting import WAYS, append, given, revised
+from tests.queries.setting import append, asked, every_way, given, revised
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
+from upstream.queries.choices import Way
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
-Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
 TUMBLES = "SELECT sum(x) AS x FROM tumble(bids, 10)"
-
-every_way = pytest.mark.parametrize("way", WAYS)
 
 
 def test_an_update_query_skips_older_results_and_never_rows(engine: Engine) -> None:
@@ -38,22 +37,25 @@ def test_a_result_that_was_skipped_counts_as_a_revision(engine: Engine) -> None:
     append(engine, "bids", (5, 1), (15, 2), (25, 4))
     assert revised(query.results()) == [(10, 0, 2)]
     append(engine, "bids", (6, 8))
-    assert query.results() == []  # an older window takes the place of no newer one
+    assert query.results() == []  # an older window does not replace a newer one
     assert query.statistics().results_skipped == 2
+    append(engine, "bids", (16, 16))
+    assert revised(query.results()) == [(10, 1, 18)]
 
 
 @every_way
 def test_at_most_every_so_often_the_newest_result_is_given(
     engine: Engine, clock: ManualClock, way: Way
 ) -> None:
-    query = engine.continuous_query(TUMBLES, evaluation=way, emit_every=60)
+    query = engine.continuous_query(TUMBLES, evaluation=way, emit_every=timedelta(minutes=1))
     append(engine, "bids", (5, 1), (15, 2))
     assert given(query.results()) == [(0, 10, 1)]
     append(engine, "bids", (25, 4), (35, 8))
     assert query.results() == []
     clock.set(60)
     append(engine, "bids", (45, 16))
-    assert given(query.results()) == [(30, 40, 8)]
+    [result] = query.results()
+    assert (given([result]), result.missed) == ([(30, 40, 8)], 2)
     assert query.statistics().results_skipped == 2
 
 
@@ -68,33 +70,31 @@ def test_only_what_changed_is_given(engine: Engine, way: Way) -> None:
 # Asking
 
 
-def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
-    result = query.ask()
-    assert result is not None
-    return revised([result])
+def answer(query: ContinuousQuery) -> list[tuple[object, ...]]:
+    return revised([asked(query)])
 
 
 @every_way
 @pytest.mark.parametrize("emit", ["asked", "slide"])
-def test_what_is_asked_for_is_the_newest_closed_window(
+def test_ask_returns_the_newest_closed_window(
     engine: Engine, way: Way, emit: Literal["asked", "slide"]
 ) -> None:
     query = engine.continuous_query(HOPS, evaluation=way, emit=emit)
-    assert asked(query) == [(None, 0, None)]
+    assert answer(query) == [(None, 0, None)]
     append(engine, "bids", (5, 1))
-    assert asked(query) == [(-20, 0, None)]  # the newest window that is over
+    assert answer(query) == [(-20, 0, None)]  # the newest window that is over
     append(engine, "bids", (15, 2), (25, 4))
-    assert asked(query) == [(0, 0, 3)]
-    assert asked(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
     append(engine, "bids", (28, 8))
-    assert asked(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
     append(engine, "bids", (1_000, 0))
-    assert asked(query) == [(980, 0, None)]
-    assert asked(query) == [(980, 0, None)]
+    assert answer(query) == [(980, 0, None)]
+    assert answer(query) == [(980, 0, None)]
 
 
 @every_way
-def test_over_arrival_it_is_the_clock_that_makes_what_is_asked_for_empty(
+def test_over_arrival_the_clock_makes_the_answer_of_ask_empty(
     engine: Engine, clock: ManualClock, way: Way
 ) -> None:
     query = engine.continuous_query(
@@ -105,17 +105,17 @@ def test_over_arrival_it_is_the_clock_that_makes_what_is_asked_for_empty(
         "SELECT k, count(*) AS n FROM tumble(bids, INTERVAL '5 seconds', by => arrival) GROUP BY k",
         evaluation=way,
     )
-    assert [content for _, _, content in asked(query)] == [0]
+    assert [content for _, _, content in answer(query)] == [0]
     clock.set(1.0)
     append(engine, "bids", (1,), (2,), (3,))
     clock.set(5.0)
-    assert [content for _, _, content in asked(query)] == [3]
+    assert [content for _, _, content in answer(query)] == [3]
     clock.set(3_600.0)
     evaluations = _counted_runs(query)
     for _ in range(720):
-        assert [content for _, _, content in asked(query)] == [0]
+        assert [content for _, _, content in answer(query)] == [0]
     assert evaluations() <= 2  # that of the result, and that of the first time it is asked for
-    assert [content for _, _, content in asked(grouped)] == [[]]
+    assert [content for _, _, content in answer(grouped)] == [[]]
     assert [len(each.table) for each in query.results()] == [1, 1]
     counts = query.statistics()
     assert (counts.results_due, counts.is_balanced) == (2, True)
@@ -138,17 +138,17 @@ def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
 
 
 @every_way
-def test_what_is_asked_for_is_there_when_all_results_were_taken(engine: Engine, way: Way) -> None:
+def test_ask_has_an_answer_after_all_results_were_taken(engine: Engine, way: Way) -> None:
     query = engine.continuous_query(HOPS, evaluation=way)
     append(engine, "bids", (5, 1), (15, 2), (25, 4))
     assert len(query.results()) == 2
-    assert asked(query) == [(0, 0, 3)]
+    assert answer(query) == [(0, 0, 3)]
     assert query.results() == []
 
 
 @every_way
 @pytest.mark.parametrize("emit", ["asked", "slide"])
-def test_what_is_asked_for_is_as_late_rows_have_made_it(
+def test_ask_takes_late_rows_into_account(
     engine: Engine, way: Way, emit: Literal["asked", "slide"]
 ) -> None:
     # time    0     10    20    30    40
@@ -156,10 +156,10 @@ def test_what_is_asked_for_is_as_late_rows_have_made_it(
     # late       2      4               [10, 20) is the newest, and was empty at first
     query = engine.continuous_query(TUMBLES, evaluation=way, emit=emit, allowed_lateness=30)
     append(engine, "bids", (5, 1), (25, 0))
-    assert asked(query) == [(10, 0, None)]
+    assert answer(query) == [(10, 0, None)]
     append(engine, "bids", (5, 2))
-    assert asked(query) == [(10, 0, None)]
+    assert answer(query) == [(10, 0, None)]
     append(engine, "bids", (15, 4))
-    assert asked(query) == [(10, 1, 4)]
+    assert answer(query) == [(10, 1, 4)]
     append(engine, "bids", (6, 8))
-    assert asked(query) == [(10, 1, 4)]
+    assert answer(query) == [(10, 1, 4)]

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import Literal
 
-import pytest
 from hypothesis import given as given_that
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from tests.queries.setting import WAYS, append, given, held, make_streams, revised
+from tests.queries.setting import append, every_way, given, held, make_streams, revised
 from upstream import Engine, ManualClock
+from upstream.queries.choices import Way
 from upstream.queries.chunks.windows import Schedule, Windows
 
-Way = Literal["measured", "increments", "whole"]
 COUNTS = """SELECT count(*) AS n, sum(b.x * a.x) AS x
             FROM hop(bids, 20, 10) b JOIN hop(asks, 20, 10) a ON a.k = b.k"""
 PAIRS = """SELECT b.x AS bid, a.x AS ask
            FROM hop(bids, 20, 10) b JOIN hop(asks, 20, 10) a ON a.k = b.k"""
-
-every_way = pytest.mark.parametrize("way", WAYS)
 
 
 @every_way
@@ -131,7 +127,7 @@ def test_a_row_that_fails_alone_is_left_out_and_counted(engine: Engine) -> None:
     assert query.statistics().rows_failed == 1
 
 
-def test_measured_a_row_that_fails_is_left_out_too(engine: Engine) -> None:
+def test_a_row_that_fails_is_left_out_of_a_measured_join(engine: Engine) -> None:
     query = engine.continuous_query(
         """SELECT count(*) AS n FROM tumble(bids, 10) b
            JOIN tumble(asks, 10) a ON a.k = b.k WHERE CAST(b.note AS INT) > 0"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import cast
 
@@ -31,13 +31,6 @@ STEPPED = SCHEMA.insert(0, pa.field(STEP, pa.int64()))
 Row = tuple[int, str, int, int]
 
 
-@pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
 def staged(rows: list[Row]) -> pa.Table:
     return pa.Table.from_pylist(
         [dict(zip(STEPPED.names, row, strict=True)) for row in rows], schema=STEPPED
@@ -61,9 +54,9 @@ ROWS = st.tuples(st.integers(0, 9), st.sampled_from("ab"), st.integers(1, 3), st
 @given(slides=st.lists(st.tuples(st.lists(ROWS, max_size=6), st.integers(0, 2)), max_size=8))
 @settings(deadline=None, max_examples=50)
 def test_the_merge_is_that_of_all_partials_from_the_first_step_on(
-    duck: Duck, slides: list[tuple[list[Row], int]]
+    shared_duck: Duck, slides: list[tuple[list[Row], int]]
 ) -> None:
-    merge, came, first = PairMerge(("place",), STATES, SCHEMA, duck), [], 0
+    merge, came, first = PairMerge(("place",), STATES, SCHEMA, shared_duck), [], 0
     for rows, forward in slides:
         first += forward
         merge.advance(first)
@@ -74,24 +67,24 @@ def test_the_merge_is_that_of_all_partials_from_the_first_step_on(
             if step >= first:
                 known = expected[place]
                 expected[place] = (known[0] + tuples, max(known[1], greatest))
-        assert merged(merge, duck) == expected
+        assert merged(merge, shared_duck) == expected
         merge._check()
 
 
-def test_rows_of_one_step_and_group_are_put_together_when_they_are_many(duck: Duck) -> None:
-    merge = PairMerge(("place",), STATES, SCHEMA, duck)
+def test_rows_of_one_step_and_group_are_put_together_when_they_are_many(shared_duck: Duck) -> None:
+    merge = PairMerge(("place",), STATES, SCHEMA, shared_duck)
     for _ in range(40):
         merge.stage([staged([(step, "a", 1, step) for step in range(250)])])
-        assert merged(merge, duck)["a"][1] == 249
+        assert merged(merge, shared_duck)["a"][1] == 249
     assert merge.rows <= 4_096 + 2 * 250
-    assert merged(merge, duck) == {"a": (40 * 250, 249)}
+    assert merged(merge, shared_duck) == {"a": (40 * 250, 249)}
 
 
-def test_without_groups_nothing_is_merged_to_nothing(duck: Duck) -> None:
+def test_without_groups_nothing_is_merged_to_nothing(shared_duck: Duck) -> None:
     schema = SCHEMA.remove(0)
-    merge = PairMerge((), STATES, schema, duck)
+    merge = PairMerge((), STATES, schema, shared_duck)
     assert merge.query is not None
-    prepared = prepare(duck, merge.query, {PARTIALS: schema})
+    prepared = prepare(shared_duck, merge.query, {PARTIALS: schema})
     assert prepared.run(**{PARTIALS: merge.partials()}).num_rows == 0
     rows = {STEP: [1, 2], "tuples": [3, 4], "greatest": [5, None]}
     merge.stage([pa.table(rows, schema=STEPPED.remove(1))])
@@ -100,8 +93,8 @@ def test_without_groups_nothing_is_merged_to_nothing(duck: Duck) -> None:
     prepared.close()
 
 
-def test_rows_are_put_one_after_the_other(duck: Duck) -> None:
-    merge = PairMerge(None, (), SCHEMA, duck)
+def test_rows_are_put_one_after_the_other(shared_duck: Duck) -> None:
+    merge = PairMerge(None, (), SCHEMA, shared_duck)
     assert merge.query is None
     merge.stage([staged([(0, "a", 1, 1), (1, "b", 1, 2)])])
     merge.stage([staged([(1, "b", 1, 2)])])
@@ -110,18 +103,18 @@ def test_rows_are_put_one_after_the_other(duck: Duck) -> None:
     assert "concatenated" in merge.describe()
 
 
-def test_whatever_line_an_exception_comes_from_all_pairs_are_there_once(
-    duck: Duck, monkeypatch: pytest.MonkeyPatch
+def test_an_exception_at_any_line_loses_no_pair(
+    shared_duck: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_merge, "_ROWS", 3)
     monkeypatch.setattr(pair_merge, "_UNASKED_ROWS", 8)
-    merge = PairMerge(("place",), STATES, SCHEMA, duck)
+    merge = PairMerge(("place",), STATES, SCHEMA, shared_duck)
     places = worth_trying([lines_of(action, lambda _: None) for action in script(merge)])
-    assert merged(merge, duck) == {"a": (8, 7), "b": (6, 6)}
+    assert merged(merge, shared_duck) == {"a": (8, 7), "b": (6, 6)}
     for action, tried in enumerate(places):
         is_staging = is_stage(script(merge)[action])  # while that is done, Ctrl-C is held back
         for place in () if is_staging else tried:
-            merge = PairMerge(("place",), STATES, SCHEMA, duck)
+            merge = PairMerge(("place",), STATES, SCHEMA, shared_duck)
             actions = script(merge)
             for before in actions[:action]:
                 before()
@@ -129,7 +122,7 @@ def test_whatever_line_an_exception_comes_from_all_pairs_are_there_once(
             for after in actions[action:]:
                 after()
             merge._check()
-            assert merged(merge, duck) == {"a": (8, 7), "b": (6, 6)}
+            assert merged(merge, shared_duck) == {"a": (8, 7), "b": (6, 6)}
 
 
 def is_stage(action: Callable[[], object]) -> bool:
@@ -147,19 +140,19 @@ def script(merge: PairMerge) -> list[Callable[[], object]]:
     return [*actions[:9], partial(merge.advance, 1), *actions[9:], merge.partials]
 
 
-def test_partials_without_rows_are_not_kept_and_others_get_one_schema(duck: Duck) -> None:
-    merge = PairMerge(("place",), STATES, SCHEMA, duck)
+def test_partials_without_rows_are_not_kept_and_others_get_one_schema(shared_duck: Duck) -> None:
+    merge = PairMerge(("place",), STATES, SCHEMA, shared_duck)
     narrow = STEPPED.set(3, pa.field("greatest", pa.int32()))
     kept = merge.conformed([staged([]), staged([(0, "a", 1, 1)]).cast(narrow)])
     assert [table.schema for table in kept] == [STEPPED]
 
 
-def test_what_is_never_asked_for_is_put_together_all_the_same(
-    duck: Duck, monkeypatch: pytest.MonkeyPatch
+def test_rows_are_combined_even_if_the_merge_is_never_read(
+    shared_duck: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_merge, "_ROWS", 10)
     monkeypatch.setattr(pair_merge, "_UNASKED_ROWS", 100)
-    merge = PairMerge(("place",), STATES, SCHEMA, duck)
+    merge = PairMerge(("place",), STATES, SCHEMA, shared_duck)
     for number in range(1_000):
         merge.stage([staged([(number % 3, "a", 1, number)])])
         merge.settle()
@@ -171,12 +164,12 @@ def test_what_is_never_asked_for_is_put_together_all_the_same(
     assert merge.rows == 0  # all have left
 
 
-def test_what_waits_is_told_of_when_it_is_asked_for_if_it_cannot_be_put_together(
-    duck: Duck, monkeypatch: pytest.MonkeyPatch
+def test_a_merge_that_fails_is_reported_when_it_is_read(
+    shared_duck: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_merge, "_ROWS", 0)
     monkeypatch.setattr(pair_merge, "_UNASKED_ROWS", 0)
-    merge = PairMerge(("place",), STATES, SCHEMA, duck)
+    merge = PairMerge(("place",), STATES, SCHEMA, shared_duck)
     merge.stage([staged([(0, "a", 1, 1)])])
     merge._by_key = merge._by_key and cast("Prepared", FailingStatement())
     merge.settle()

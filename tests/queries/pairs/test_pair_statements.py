@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 import pytest
 
+from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
 from upstream.queries.pairs.pair_statements import PairStatements
 from upstream.queries.rewriting.split import split
@@ -18,20 +17,9 @@ WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
 PAIRS = "SELECT a.x AS a, b.x AS b FROM chunk_0 a JOIN chunk_1 b ON a.k = b.k"
 
 
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
 def statements(text: str, duck: Duck) -> PairStatements:
-    import sqlglot
-
-    query = sqlglot.parse_one(text, dialect="duckdb")
     schemas = {"chunk_0": SCHEMA, "chunk_1": SCHEMA}
-    # parse_one is typed wider than the query that it gives
-    [leaf] = split(query, (WINDOW, WINDOW), schemas, duck).leaves  # type: ignore[arg-type]
+    [leaf] = split(query_of(text), (WINDOW, WINDOW), schemas, duck).leaves
     return PairStatements(leaf, {0: SCHEMA, 1: SCHEMA}, duck)
 
 
@@ -41,7 +29,7 @@ def rows(*steps: int, notes: str = "1") -> pa.Table:
     return pa.table(columns, SCHEMA.append(pa.field(STEP, pa.int64())))
 
 
-def test_only_what_is_joined_by_or_asked_for_is_picked_with_the_step_in_front(duck: Duck) -> None:
+def test_only_needed_columns_are_picked_with_the_step_in_front(duck: Duck) -> None:
     pairs = statements(PAIRS, duck)
     for stream in (0, 1):
         picked = pairs.pick(stream, rows(3, 4))
@@ -58,7 +46,7 @@ def test_rows_that_can_be_in_no_pair_are_not_picked(duck: Duck) -> None:
 
 
 @pytest.mark.parametrize("last", [0, 1])
-def test_a_pair_is_of_the_older_of_its_steps_whichever_came_last(duck: Duck, last: int) -> None:
+def test_a_pair_has_the_older_of_its_steps_in_any_order_of_arrival(duck: Duck, last: int) -> None:
     # step   3  4  5
     # a      *     *
     # b         *
@@ -70,7 +58,7 @@ def test_a_pair_is_of_the_older_of_its_steps_whichever_came_last(duck: Duck, las
     assert found == [(3, 3, 4), (4, 5, 4)]
 
 
-def test_of_all_pairs_there_is_a_partial_by_step(duck: Duck) -> None:
+def test_a_join_gives_a_partial_by_step(duck: Duck) -> None:
     pairs = statements("SELECT count(*) AS n FROM chunk_0 a JOIN chunk_1 b ON a.k = b.k", duck)
     picked = {0: pairs.pick(0, rows(3, 5)), 1: pairs.pick(1, rows(4, 6, 7))}
     partial = pairs.join(0, picked[0], {1: picked[1]})

@@ -1,4 +1,4 @@
-"""Pairs of chunks beside all pairs there are: in which windows each is, and when it leaves."""
+"""Pairs of chunks against all possible pairs: in which windows each is, and when it leaves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream.queries.chunks.windows import Schedule, Span, Windows
-from upstream.queries.pairs.pairing import WindowPairing
+from upstream.queries.pairs.pairing import Pairing
 
 sizes = st.integers(1, 6)
 windows = st.builds(Windows, sizes, sizes, st.integers(-3, 3))
@@ -18,14 +18,14 @@ several = st.one_of(
 
 def test_rows_meet_all_of_the_windows_of_the_other_inputs() -> None:
     # the leaf joins the inputs 0 and 2; the query has a third one
-    pairing = WindowPairing(Schedule([Windows(2, 1)] * 3), (0, 2))
+    pairing = Pairing(Schedule([Windows(2, 1)] * 3), (0, 2))
     spans = [Span(0, 2), Span(0, 2), Span(1, 3)]
     assert pairing.partners(0, spans) == {2: (1, 3)}
     assert pairing.partners(2, spans) == {0: (0, 2)}
 
 
-def test_where_windows_are_alike_the_key_of_a_pair_is_its_older_chunk() -> None:
-    pairing = WindowPairing(Schedule([Windows(3, 2)] * 2), (0, 1))
+def test_with_equal_windows_the_key_of_a_pair_is_its_older_chunk() -> None:
+    pairing = Pairing(Schedule([Windows(3, 2)] * 2), (0, 1))
     assert (pairing.key(0, 7), pairing.key(1, -4)) == (7, -4)
     assert pairing.kept_from([Span(5, 8), Span(5, 8)]) == 5
 
@@ -36,7 +36,7 @@ def test_a_pair_is_kept_until_the_first_of_its_chunks_has_left(
 ) -> None:
     schedule = Schedule(of)
     inputs = range(len(of))
-    pairing = WindowPairing(schedule, inputs)
+    pairing = Pairing(schedule, inputs)
     pair = [chunk for number, chunk in zip(inputs, chunks, strict=False)]
     key = min(pairing.key(number, chunk) for number, chunk in enumerate(pair))
     end, was_in = schedule.end_after(-20), False

@@ -101,7 +101,7 @@ def test_a_join_that_does_not_fail_runs_once_and_asks_for_no_chunks() -> None:
     assert (found.failed, found.error) == (Counter(), None)
 
 
-def test_what_no_rows_cause_is_not_taken_for_their_fault() -> None:
+def test_a_failure_that_no_row_causes_is_not_counted_for_rows() -> None:
     def broken(*_: object) -> pa.Table:
         raise KeyError("a mistake of ours")
 

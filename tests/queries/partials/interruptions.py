@@ -5,20 +5,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import upstream.queries.chunks.ring
 import upstream.queries.pairs.pair_merge
 import upstream.queries.partials
 import upstream.rows
-
-if TYPE_CHECKING:
-    from _typeshed import TraceFunction
+from tests.interrupted import Interrupter, Moment
 
 FILES = (
     str(Path(str(upstream.queries.partials.__file__)).parent),
@@ -34,33 +29,15 @@ Line = tuple[str, int]
 Result = TypeVar("Result")
 
 
-class Interruption(KeyboardInterrupt):
-    """What is raised, which no code expects."""
-
-
-@contextmanager
-def watched(at_line: Callable[[Line], None]) -> Iterator[None]:
-    """Call a function before each line in the merges and in what they are made of."""
-
-    def trace(frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
-        if not frame.f_code.co_filename.startswith(FILES):
-            return None
-        if event == "line":
-            at_line((frame.f_code.co_filename, frame.f_lineno))
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
-
-
 def lines_of(action: Callable[[], Result], keep: Callable[[Result], object]) -> list[Line]:
     """Run an action, keep its result, and return the lines that it executed."""
     lines: list[Line] = []
-    with watched(lines.append):
+
+    def note(moment: Moment) -> bool:
+        lines.append((moment.file, moment.line))
+        return False
+
+    with Interrupter("line", note, files=FILES).watching():
         keep(action())
     return lines
 
@@ -81,17 +58,9 @@ def worth_trying(actions: list[list[Line]]) -> list[list[int]]:
 
 def is_interrupted(action: Callable[[], object], index: int) -> bool:
     """Run an action and raise before one of its lines; return False if there is no such line."""
-    left = index
-
-    def count(_line: Line) -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Interruption
-
     try:
-        with watched(count):
+        with Interrupter("line", lambda moment: moment.number == index, files=FILES).watching():
             action()
-    except Interruption:
+    except KeyboardInterrupt:
         return True
     return False

@@ -1,4 +1,4 @@
-"""What is added when parts enter the window, and subtracted when they leave."""
+"""Columns that are added when parts enter the window, and subtracted when they leave."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_places_are_another_object_only_when_groups_enter_or_leave() -> None:
     assert live.places is not places
 
 
-def test_what_a_column_has_is_copied() -> None:
+def test_the_values_of_a_column_are_copied() -> None:
     live, column = LivePlaces(), np.array([5, 6, 7])
     for places in (PLACES, np.array([0, 2])):
         live.add(places, ENTERS, 3)

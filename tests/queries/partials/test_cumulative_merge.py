@@ -48,7 +48,7 @@ class TestCumulativeMerge(RunningMergeContract):
         assert self.totals(merge.merged(99, 100)) == {"a": 100}
         assert merge.rows == 1
 
-    def test_a_sum_that_overflows_fails_only_for_those_who_ask(self) -> None:
+    def test_a_sum_that_overflows_fails_only_when_it_is_read(self) -> None:
         merge = self.make(self.partials)
         merge.advance(0, 1)
         rows = [(str(i), Decimal(10**38 - 1), 1, 1.0, 1, 1.0) for i in range(4_000)]
@@ -60,7 +60,7 @@ class TestCumulativeMerge(RunningMergeContract):
         with pytest.raises(DatabaseError):
             merge.merged(0, 1)
 
-    def test_what_is_not_read_does_not_pile_up(self) -> None:
+    def test_unread_partials_do_not_pile_up(self) -> None:
         merge = self.make(self.partials)
         merge.advance(0, 1)
         partial = self.partials.table([(str(i), 1, 1, 1.0, 1, 1.0) for i in range(1_000)])

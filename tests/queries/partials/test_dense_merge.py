@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
@@ -93,10 +92,8 @@ DOUBLES = pa.schema([("place", pa.int64()), ("total", pa.float64())])
 
 
 @pytest.fixture
-def doubles() -> Iterator[Partials]:
-    duck = Duck()
-    yield Partials(("place",), (TOTAL,), DOUBLES, duck)
-    duck.close()
+def doubles(duck: Duck) -> Partials:
+    return Partials(("place",), (TOTAL,), DOUBLES, duck)
 
 
 def dense(partials: Partials) -> DenseMerge:
@@ -179,7 +176,7 @@ def test_infinities_and_overflow_are_those_of_a_sum_in_the_database(
     merge._check()
 
 
-def test_what_cancels_leaves_what_a_sum_in_the_database_loses(doubles: Partials) -> None:
+def test_cancelling_values_leave_digits_that_a_sum_in_the_database_loses(doubles: Partials) -> None:
     merge = dense(doubles)
     tables = [doubles.table([(0, value)]) for value in (1e16, 1.0, -1e16)]
     for chunk, table in enumerate(tables):
@@ -199,9 +196,8 @@ def test_small_doubles_are_right_after_a_large_one_has_left(doubles: Partials) -
     assert rows_of(merge.merged(1, 4)) == [(place, math.fsum(small)) for place in range(4)]
 
 
-def test_a_window_near_the_present_one_is_merged_by_sliding_there_and_back() -> None:
+def test_a_window_near_the_present_one_is_merged_by_sliding_there_and_back(duck: Duck) -> None:
     """A late row of a window that was emitted: it is asked for again, and the present one after."""
-    duck = Duck()
     schema = pa.schema([("place", pa.string()), ("tuples", pa.int64())])
     partials = Partials(("place",), (TUPLES,), schema, duck)
     merge = dense(partials)
@@ -215,11 +211,9 @@ def test_a_window_near_the_present_one_is_merged_by_sliding_there_and_back() -> 
     assert ("of 38", 1) not in earlier
     assert rows_of(merge.merged(8, 40)) == present
     merge._check()
-    duck.close()
 
 
-def test_a_near_window_that_overflows_does_not_move_the_present_one() -> None:
-    duck = Duck()
+def test_a_near_window_that_overflows_does_not_move_the_present_one(duck: Duck) -> None:
     schema = pa.schema([("place", pa.string()), ("tuples", pa.int64())])
     partials = Partials(("place",), (TUPLES,), schema, duck)
     merge = dense(partials)
@@ -230,11 +224,9 @@ def test_a_near_window_that_overflows_does_not_move_the_present_one() -> None:
         merge.merged(3, 39)
     assert rows_of(merge.merged(4, 40)) == [("a", 36)]
     merge._check()
-    duck.close()
 
 
-def test_a_decimal_of_more_than_64_bits_can_be_the_greatest() -> None:
-    duck = Duck()
+def test_a_decimal_of_more_than_64_bits_can_be_the_greatest(duck: Duck) -> None:
     schema = pa.schema([("place", pa.string()), ("greatest", pa.decimal128(38, 0))])
     partials = Partials(("place",), (GREATEST,), schema, duck)
     merge = dense(partials)
@@ -248,12 +240,10 @@ def test_a_decimal_of_more_than_64_bits_can_be_the_greatest() -> None:
         seen += rows_of(merge.merged(first, 3))
         merge._check()
     assert seen == [("a", 2**63), ("a", 2), ("a", 2)]
-    duck.close()
 
 
 @pytest.mark.parametrize("groups", [(), ("place",), ("place", "day")])
-def test_any_number_of_group_columns_will_do(groups: tuple[str, ...]) -> None:
-    duck = Duck()
+def test_any_number_of_group_columns_will_do(groups: tuple[str, ...], duck: Duck) -> None:
     types = {"place": pa.string(), "day": pa.date32()}
     schema = pa.schema([*((name, types[name]) for name in groups), ("tuples", pa.int64())])
     partials = Partials(groups, (TUPLES,), schema, duck)
@@ -268,7 +258,6 @@ def test_any_number_of_group_columns_will_do(groups: tuple[str, ...]) -> None:
         window = chunk - 2, chunk + 1
         assert rows_of(merge.merged(*window)) == rows_of(plain.merged(*window))
         merge._check()
-    duck.close()
 
 
 MOMENTS = [("tuples", pa.int64()), ("mean", pa.float64()), ("squares", pa.float64())]
@@ -279,9 +268,8 @@ def squares_of(table: pa.Table, place: int) -> float:
     return squares
 
 
-def test_variances_slide_without_drift() -> None:
+def test_variances_slide_without_drift(duck: Duck) -> None:
     """Values of two groups about 1e9, whose squares would leave no digit of the variance."""
-    duck = Duck()
     schema = pa.schema([("place", pa.int64()), *MOMENTS])
     unused = tuple(exp.Sum(this=exp.column(name)) for name, _ in MOMENTS)
     names = tuple(name for name, _ in MOMENTS)
@@ -298,4 +286,3 @@ def test_variances_slide_without_drift() -> None:
         table = merge.merged(chunk - window + 1, chunk + 1)
         assert held[:, 0].var() * held[:, 0].size == pytest.approx(squares_of(table, 0), rel=1e-5)
     merge._check()
-    duck.close()

@@ -1,4 +1,4 @@
-"""What is derived from partials, and let go of."""
+"""Columns that are derived from partials, and released before they change."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_partial_in_several_chunks_is_read_as_one() -> None:
     ],
     ids=str,
 )
-def test_what_has_no_arithmetic_in_numpy_is_not_dense(
+def test_types_without_arithmetic_in_numpy_are_not_dense(
     kind: StateKind, type_: pa.DataType, is_dense: bool
 ) -> None:
     schema = pa.schema([("place", pa.string()), ("x", type_)])

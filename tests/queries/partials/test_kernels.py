@@ -100,7 +100,7 @@ def sum_error(numbers: list[float], exact: float) -> float:
     ],
     ids=str,
 )
-def test_what_rounding_loses_is_kept_and_infinity_is_no_rounding(
+def test_rounding_errors_are_kept_and_infinity_is_not_one(
     numbers: list[float], total: float
 ) -> None:
     with np.errstate(over="ignore"):

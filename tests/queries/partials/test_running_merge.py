@@ -1,8 +1,7 @@
-"""Which merge is taken for which partials, and what makes one table of several."""
+"""Which merge is used for which partials, and how several tables become one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pyarrow as pa
@@ -20,13 +19,6 @@ ROWS = pa.schema([("place", pa.string()), ("amount", pa.int64())])
 PARTIALS = pa.schema(
     [("place", pa.string()), ("amount", pa.decimal128(38, 0)), ("greatest", pa.string())]
 )
-
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
 
 
 def test_rows_are_put_one_after_the_other_in_the_order_of_the_chunks(duck: Duck) -> None:

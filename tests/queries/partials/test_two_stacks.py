@@ -86,7 +86,7 @@ def test_null_leaves_with_the_part_that_had_it() -> None:
     assert greatest.columns() == [1, 2]
 
 
-def test_what_was_in_front_before_a_part_can_be_put_back() -> None:
+def test_an_earlier_front_can_be_restored() -> None:
     greatest = Greatest()
     greatest.state.push(Stack.FRONT, PLACES, greatest.counted(5, 1).arrays)
     before = greatest.state.push(Stack.FRONT, PLACES, greatest.counted(9, 9).arrays)
@@ -163,7 +163,7 @@ def test_doubles_whose_sum_may_overflow_are_not_summed_here(value: float, is_exa
     assert (state.read(table).bound == 0) is is_exact
 
 
-def test_what_is_read_does_not_change_the_table() -> None:
+def test_reading_does_not_change_the_table() -> None:
     column = pa.array([1.0, math.nan, None])
     table = pa.table({"x": column})
     StackedState(COMPENSATED_SUM, list(table.schema)).read(table)
@@ -287,7 +287,7 @@ def test_a_window_that_slides_by_several_chunks_is_built_in_equal_pieces(by: int
     assert max(pushes) <= 2 * by
 
 
-def test_what_leaves_the_front_uncovers_what_came_after_it() -> None:
+def test_a_part_that_leaves_the_front_uncovers_the_next() -> None:
     group = OneGroup()
     for chunk in range(9):
         group.stage(chunk, 10 - chunk)
@@ -296,7 +296,7 @@ def test_what_leaves_the_front_uncovers_what_came_after_it() -> None:
     assert group.rebuilds == 1
 
 
-def test_what_is_late_by_less_than_half_a_window_never_costs_a_rebuild() -> None:
+def test_lateness_below_half_a_window_never_causes_a_rebuild() -> None:
     group, size = OneGroup(), 64
     random = np.random.default_rng(3)
     for chunk in range(1_000):
@@ -307,7 +307,7 @@ def test_what_is_late_by_less_than_half_a_window_never_costs_a_rebuild() -> None
     assert group.rebuilds == 1
 
 
-def test_what_is_late_for_the_front_costs_a_rebuild_only_when_it_leaves() -> None:
+def test_a_late_part_of_the_front_causes_a_rebuild_only_when_it_leaves() -> None:
     group = OneGroup()
     for chunk in range(9):
         group.stage(chunk, chunk)
@@ -319,7 +319,7 @@ def test_what_is_late_for_the_front_costs_a_rebuild_only_when_it_leaves() -> Non
     assert group.rebuilds == 2
 
 
-def test_a_chunk_of_the_next_front_that_is_amended_has_it_begun_anew() -> None:
+def test_an_amended_chunk_makes_the_next_front_start_again() -> None:
     group, size = OneGroup(), 16
     for chunk in range(100):
         group.stage(chunk, chunk % 7)
@@ -343,7 +343,7 @@ ACTIONS = st.lists(
 
 
 @given(ACTIONS)
-def test_the_greatest_is_that_of_the_window_whatever_comes_when(
+def test_the_greatest_value_is_that_of_the_window_in_any_order_of_arrival(
     actions: list[tuple[str, int, int]],
 ) -> None:
     group = OneGroup()
@@ -357,7 +357,7 @@ def test_the_greatest_is_that_of_the_window_whatever_comes_when(
             group.slide(min(first + number, end), max(end + detail, first + number))
 
 
-def test_what_is_not_read_is_merged_now_and_then() -> None:
+def test_unread_parts_are_merged_now_and_then() -> None:
     group = OneGroup()
     group.slide(0, 1)
     for value in range(10_000):

@@ -1,20 +1,18 @@
-"""What all kinds of evaluation have in common, held against each of them."""
+"""All kinds of evaluation behave alike where they have something in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, replace
-from typing import Literal
 
 import pyarrow as pa
 import pytest
 
-from tests.queries.setting import append, make_streams, rows_of
+from tests.queries.setting import append, asked, content, held, rows_of
 from upstream import ContinuousQuery, Engine, ManualClock, StatementError
+from upstream.queries import Semantics
 from upstream.queries.results.answer import Answer, Answers
 
-Kind = tuple[str, Literal["append", "update"]]
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, tuple[str, Semantics]] = {
     "windows": ("SELECT sum(x) AS x FROM tumble(bids, 10)", "append"),
     "windows over rows": ("SELECT sum(x) AS x FROM rows(bids, 1, 1)", "append"),
     "sessions": ("SELECT k, sum(x) AS x FROM session(bids, 5) GROUP BY k", "append"),
@@ -26,24 +24,14 @@ KINDS: dict[str, Kind] = {
 }
 
 
-@pytest.fixture(scope="module")
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture(scope="module")
-def shared_engine(clock: ManualClock) -> Iterator[Engine]:
-    with Engine(clock=clock) as engine:
-        make_streams(engine)
-        yield engine
+@pytest.fixture
+def clock(shared_clock: ManualClock) -> ManualClock:
+    return shared_clock
 
 
 @pytest.fixture
-def engine(shared_engine: Engine) -> Iterator[Engine]:
-    """The engine that all tests here have in common: queries see what comes after them only."""
-    yield shared_engine
-    for query in shared_engine.queries:
-        query.close()
+def engine(shared_engine: Engine) -> Engine:
+    return shared_engine
 
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -107,8 +95,72 @@ def test_before_any_row_there_is_nothing(engine: Engine, clock: ManualClock, kin
     assert not query.is_due()
 
 
+@pytest.mark.parametrize("kind", ["landmark", "latest", "newest by row", "row by row"])
+def test_staleness_is_counted_from_the_first_row_without_an_answer(
+    engine: Engine, clock: ManualClock, kind: str
+) -> None:
+    query = make(engine, kind)
+    append(engine, "bids", (1, 1))
+    clock.advance(2)
+    append(engine, "bids", (2, 2))
+    clock.advance(3)
+    assert [result.staleness for result in query.results()] == [5.0]
+
+
+BAD = (
+    "Conversion Error: Could not convert string 'bad' to INT32 when casting from source column note"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "semantics", "expected"),
+    [
+        ("SELECT sum(note::INT) FROM tumble(bids, 10)", "append", [5, None]),
+        ("SELECT sum(note::INT) FROM session(bids, 10)", "append", [1, None, 4]),
+        ("SELECT sum(note::INT) FROM landmark(bids)", "append", [13]),
+        ("SELECT k, note::INT FROM bids", "update", [[("a", 1), ("c", 4), ("d", 8)]]),
+        ("SELECT note::INT FROM bids", "append", [[(1,), (4,), (8,)]]),
+    ],
+)
+def test_rows_that_fail_are_left_out_and_counted(
+    engine: Engine, text: str, semantics: Semantics, expected: list[object]
+) -> None:
+    query = engine.continuous_query(text, semantics)
+    append(
+        engine, "bids", (1, 0, "a", "1"), (2, 0, "b", "bad"), (3, 0, "c", "4"), (30, 0, "d", "8")
+    )
+    results = query.results()
+    assert [content(result) for result in results] == expected
+    assert [result.error for result in results] == [None] * len(results)
+    counts = query.statistics()
+    assert (counts.rows_failed, counts.error) == (1, BAD)
+
+
+@pytest.mark.parametrize(
+    ("text", "semantics", "most"),
+    [
+        ("SELECT sum(x) AS x FROM landmark(bids)", "append", 4),
+        ("SELECT sum(x) AS x FROM landmark(bids)", "update", 4),
+        ("SELECT sum(x) AS x FROM landmark(bids, 10)", "append", 4),
+        ("SELECT sum(x) AS x FROM landmark(bids, 10)", "update", 4),
+        ("SELECT k, sum(x) AS x FROM session(bids, 10, per => k) GROUP BY k", "append", 24),
+        ("SELECT k, x FROM bids", "update", 3),
+    ],
+)
+def test_the_number_of_held_rows_does_not_grow(
+    engine: Engine, text: str, semantics: Semantics, most: int
+) -> None:
+    query = engine.continuous_query(text, semantics)
+    rows_held = []
+    for time in range(0, 1_000, 20):
+        append(engine, "bids", *[(time + i, 1, "abc"[i % 3]) for i in range(8)])
+        query.results()
+        rows_held.append(held(query))
+    assert 0 < max(rows_held) <= most
+
+
 @every_kind
-def test_what_was_given_is_not_given_again(engine: Engine, kind: str) -> None:
+def test_a_result_is_given_once(engine: Engine, kind: str) -> None:
     query = make(engine, kind)
     append(engine, "bids", (1, 1), (2, 2), (10, 4))
     assert query.results()
@@ -133,8 +185,7 @@ def test_only_a_landmark_can_be_reset(engine: Engine, kind: str) -> None:
     append(engine, "bids", (1, 1), (10, 2))
     if kind.startswith("landmark"):
         query.reset_landmark()
-        result = query.ask()
-        assert result is not None
+        result = asked(query)
         assert (result.window_start, rows_of(result)) == (None, [(None,)])
     else:
         with pytest.raises(StatementError, match="no landmark"):
@@ -150,9 +201,7 @@ def test_to_ask_twice_gives_the_same_twice_and_takes_nothing(engine: Engine, kin
             query.ask()
         return
     append(engine, "bids", (1, 1), (10, 2))
-    one, other = query.ask(), query.ask()
-    assert one is not None
-    assert other is not None
+    one, other = asked(query), asked(query)
     assert one.table.equals(other.table)
     assert (one.window_start, one.window_end) == (other.window_start, other.window_end)
     assert len(query.results()) == query.statistics().results_due

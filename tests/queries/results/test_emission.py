@@ -1,4 +1,4 @@
-"""Which answers become results; `test_continuous_query.py` has it as users see it."""
+"""Which answers become results; `test_continuous_query.py` shows this from outside."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_nothing_is_given_too_soon() -> None:
     assert (emitter.skipped, emitter.dropped) == (3, 0)
 
 
-def test_what_is_left_of_append_results_is_dropped_and_of_update_results_skipped() -> None:
+def test_untaken_append_results_are_dropped_and_untaken_update_results_skipped() -> None:
     append, update = Emitter(Choices(keep=2)), Emitter(Choices("update", keep=2))
     for emitter in (append, update):
         give(emitter, answers((10, ONE), (20, ONE), (30, ONE), skipped=4), 1.0)
@@ -63,7 +63,7 @@ def test_what_is_left_of_append_results_is_dropped_and_of_update_results_skipped
     assert (update.keep, update.dropped, update.skipped) == (1, 0, 6)
 
 
-def test_who_only_asks_is_given_nothing() -> None:
+def test_a_query_that_is_only_asked_gives_no_results() -> None:
     emitter = Emitter(Choices(emit="asked"))
     give(emitter, answers(skipped=7), 1.0)
     assert (emitter.keep, emitter.due, len(emitter.backlog)) == (0, 0, 0)

@@ -1,14 +1,13 @@
-"""Errors are told in the words of the query."""
+"""Errors are reported in the words of the query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.queries.setting import append, make_streams
-from upstream import Engine, ManualClock
+from tests.queries.setting import append
+from upstream import Engine
 from upstream.queries.results.error_text import error_text
 
 BAD = "Conversion Error: Could not convert string 'bad' to INT32"
@@ -41,18 +40,9 @@ CAST = "Conversion Error: Could not convert string 'zz' to INT32"
         ('Error: "__g0" of __lent_49 and chunk_0 and merged_0', "Error: symbol of … and … and …"),
     ],
 )
-def test_of_an_error_is_told_what_is_about_the_query_as_it_was_written(
-    said: str, text: str
-) -> None:
+def test_errors_are_shortened_to_what_concerns_the_users_query(said: str, text: str) -> None:
     names = {"__s0": "max(k)", "__g0": "symbol"}
     assert error_text(ValueError(said), names) == text
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(clock=ManualClock()) as engine:
-        make_streams(engine)
-        yield engine
 
 
 @pytest.mark.parametrize("evaluation", ["increments", "whole"])
@@ -85,7 +75,7 @@ def test_results_say_the_same_whichever_way_they_are_evaluated(
     assert query.statistics().error == result.error
 
 
-def test_columns_that_are_two_things_are_not_told(engine: Engine) -> None:
+def test_ambiguous_columns_are_not_named(engine: Engine) -> None:
     query = engine.continuous_query(
         "SELECT a.m::INT AS n FROM (SELECT max(k) AS m FROM tumble(bids, 10)) a,"
         " (SELECT min(k) AS m FROM tumble(asks, 10)) b",
@@ -103,15 +93,8 @@ def test_columns_that_are_two_things_are_not_told(engine: Engine) -> None:
     "text",
     ["SELECT max(k)::INT AS m FROM latest(bids)", "SELECT max(k)::INT AS m FROM landmark(bids)"],
 )
-def test_no_error_quotes_a_statement_of_ours(engine: Engine, text: str) -> None:
+def test_no_error_quotes_a_statement_that_the_library_wrote(engine: Engine, text: str) -> None:
     query = engine.continuous_query(text)
     append(engine, "bids", (1, 0, "bad"))
     [result] = query.results()
     assert result.error == (f"{BAD} when casting from source column max(k)")
-
-
-def test_rows_that_are_left_out_are_told_of_in_a_line(engine: Engine) -> None:
-    query = engine.continuous_query("SELECT k::INT AS k FROM bids")
-    append(engine, "bids", (1, 0, "bad"))
-    query.results()
-    assert query.statistics().error == (f"{BAD} when casting from source column k")

@@ -34,7 +34,7 @@ def rows(texts: list[str]) -> pa.Table:
 
 
 @given(st.lists(st.sampled_from(["1", "2", "3", "bad"]), max_size=30))
-def test_what_does_not_fail_by_itself_is_left_in_order(texts: list[str]) -> None:
+def test_rows_that_do_not_fail_keep_their_order(texts: list[str]) -> None:
     spared = spare(Casts(), rows(texts))
     good = [int(text) for text in texts if text != "bad"]
     assert [x for table in spared.results for x in table["x"].to_pylist()] == good
@@ -76,7 +76,7 @@ def test_a_batch_that_is_bad_throughout_does_not_cost_statements_without_end() -
     assert spared.rows_failed + sum(table.num_rows for table in spared.results) == 10_000
 
 
-def test_what_no_rows_cause_is_not_taken_for_their_fault() -> None:
+def test_a_failure_that_no_row_causes_is_not_counted_for_rows() -> None:
     def run(_: pa.Table) -> pa.Table:
         raise KeyError("a mistake of ours")
 
@@ -133,7 +133,7 @@ PLACES = st.lists(
     before=st.tuples(st.integers(0, 6), st.integers(0, 6)),
     sizes=st.tuples(st.integers(0, 6), st.integers(0, 6)),
 )
-def test_what_is_forgotten_is_in_no_later_window(
+def test_forgotten_chunks_are_in_no_later_window(
     failed: list[tuple[Place, int]], before: tuple[int, int], sizes: tuple[int, int]
 ) -> None:
     failing = FailingRows()

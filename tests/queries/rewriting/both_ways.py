@@ -7,22 +7,24 @@ columns as they are where the split says so.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from itertools import product
 
 import pyarrow as pa
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
+from upstream.queries.rewriting.relations import PARTIALS, merge_query
 from upstream.queries.rewriting.split import DEFECT, split
-from upstream.queries.rewriting.split_query import Leaf, SplitQuery
+from upstream.queries.rewriting.split_query import Leaf
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
+
+from ..differential.comparison import difference
+from ..parsed import query_of
 
 Steps = Sequence[pa.Table]
 _STEP_FIELD = pa.field(STEP, pa.int64())
@@ -32,8 +34,7 @@ class BothWays:
     """A query, split, with all its statements prepared. `problem` is where the two sides differ."""
 
     def __init__(self, sql: str, schemas: Mapping[str, pa.Schema], duck: Duck) -> None:
-        query = parse_one(sql, dialect=DIALECT)
-        assert isinstance(query, exp.Query)
+        query = query_of(sql, DIALECT)
         self.sql = sql
         self.split = split(query, (), schemas, duck)
         assert not any(leaf.reason.startswith(DEFECT) for leaf in self.split.leaves)
@@ -95,7 +96,10 @@ class _LeafWays:
         self._by_step = prepare(duck, leaf.partial_by_step, stepped | picked)
         self._unpicked = prepare(duck, leaf.partial, lent)
         self.schema = self._partial.run().schema
-        self._merge = prepare(duck, merge_query(leaf), {"partials": self.schema})
+        merge = exp.select("*").from_(PARTIALS)
+        if leaf.groups is not None:
+            merge = merge_query(leaf.groups, leaf.states)
+        self._merge = prepare(duck, merge, {PARTIALS: self.schema})
         assert self._merge.run().schema.types == self.schema.types, "merging keeps the types"
 
     @property
@@ -141,7 +145,7 @@ class _LeafWays:
         table = pa.concat_tables(partials)
         if self.leaf.groups is None or table.num_rows == 0:
             return table
-        return self._merge.run(partials=table).cast(self.schema)
+        return self._merge.run(**{PARTIALS: table}).cast(self.schema)
 
 
 def with_steps(tables: Steps) -> pa.Table:
@@ -153,55 +157,13 @@ def with_steps(tables: Steps) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def merge_query(leaf: Leaf) -> exp.Select:
-    """Return the merge of a leaf's partials, as an evaluator makes it."""
-    groups = [exp.column(name, quoted=True) for name in leaf.groups or ()]
-    merges = [
-        exp.alias_(merge.copy(), name, quoted=True)
-        for state in leaf.states
-        for name, merge in zip(state.columns, state.merge, strict=True)
-    ]
-    if leaf.groups is None:
-        return exp.select("*").from_(exp.to_table("partials"))
-    query = exp.select(*groups, *merges).from_(exp.to_table("partials"))
-    return query.group_by(*(group.copy() for group in groups)) if groups else query
-
-
 def assert_same(whole: pa.Table, parts: pa.Table, what: str, *, is_ordered: bool) -> None:
     """Assert that two results are equal, floats up to what an order of summing makes of them."""
     assert parts.schema.equals(whole.schema), f"{what}\n{whole.schema}\n{parts.schema}"
-    left, right = _rows(whole), _rows(parts)
-    if not is_ordered:
-        left, right = sorted(left, key=_sort_key), sorted(right, key=_sort_key)
-    is_same = len(left) == len(right) and all(map(is_close, left, right))
-    assert is_same, f"{what}\nwhole: {left}\nparts: {right}"
+    told = difference(whole, parts, is_ordered=is_ordered, absolute=1e-9)
+    assert not told, f"{what}\n{told}"
 
 
 def _rows(table: pa.Table) -> list[list[object]]:
     columns = [column.to_pylist() for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)] if columns else []
-
-
-def _sort_key(value: object) -> str:
-    if isinstance(value, list):
-        return repr([_sort_key(item) for item in value])
-    return f"{value:.4g}" if isinstance(value, float) else repr(value)
-
-
-def is_close(left: object, right: object) -> bool:
-    """Compare values, nested ones part by part."""
-    if isinstance(left, float) and isinstance(right, float):
-        both_nan = math.isnan(left) and math.isnan(right)
-        return both_nan or math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
-    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-        return len(left) == len(right) and all(map(is_close, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(is_close(left[k], right[k]) for k in left)
-    if isinstance(left, Decimal) and isinstance(right, Decimal):
-        return left == right
-    return type(left) is type(right) and left == right
-
-
-def leaf_rules(split_query: SplitQuery) -> list[str]:
-    """Return the rules that made the leaves."""
-    return [leaf.rule for leaf in split_query.leaves]

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlglot import exp, parse_one
-
 from upstream.database.duck import Duck
 from upstream.queries.rewriting.explain import parts
 from upstream.queries.rewriting.split import split
+from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.window_clause import WindowClause
 
+from ..parsed import query_of
 from .random_steps import SCHEMAS, TABLES
 
 FOLDER = Path(__file__).parent / "fixtures"
@@ -61,11 +62,14 @@ def new_duck() -> Duck:
     return duck
 
 
+def split_of(sql: str, duck: Duck, windows: tuple[WindowClause, ...] = ()) -> SplitQuery:
+    """Split a query."""
+    return split(query_of(sql, DIALECT), windows, SCHEMAS, duck)
+
+
 def parts_of(sql: str, duck: Duck) -> str:
     """Return how a query is split."""
-    query = parse_one(sql, dialect=DIALECT)
-    assert isinstance(query, exp.Query)
-    return parts(split(query, (), SCHEMAS, duck))
+    return parts(split_of(sql, duck))
 
 
 def _rewrite(rule: str, duck: Duck) -> None:

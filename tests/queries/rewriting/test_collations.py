@@ -1,12 +1,9 @@
-"""Collations of columns, which DuckDB tells in the text of a table only."""
+"""Collations of columns, which DuckDB reports only in the text of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 import pytest
-from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
 from upstream.queries.rewriting.collations import (
@@ -21,23 +18,12 @@ from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.trial import Trial
 from upstream.queries.sql.trees import column
 
-
-@pytest.fixture
-def duck() -> Iterator[Duck]:
-    found = Duck()
-    yield found
-    found.close()
-
-
-def _query(sql: str) -> exp.Query:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    return query
+from ..parsed import query_of
 
 
 def _types(sql: str, duck: Duck) -> tuple[str, ...]:
     schemas = {"chunk_0": pa.schema([("s", pa.string()), ("x", pa.int64())])}
-    return Trial(duck, schemas, collates=True).columns(_query(sql)).types
+    return Trial(duck, schemas, collates=True).columns(query_of(sql)).types
 
 
 def test_a_type_says_its_collation(duck: Duck) -> None:
@@ -47,7 +33,7 @@ def test_a_type_says_its_collation(duck: Duck) -> None:
     assert [collation_of(each).lower() for each in types] == ["nocase.noaccent", "", "", "de"]
 
 
-def test_columns_of_one_name_and_the_values_of_lists_are_told_apart(duck: Duck) -> None:
+def test_columns_of_one_name_and_values_of_lists_are_distinguished(duck: Duck) -> None:
     types = _types("SELECT s AS a, s COLLATE NOCASE AS a, [s], [x] FROM chunk_0", duck)
     assert [collation_of(each).lower() for each in types] == ["", "nocase", "?", ""]
     assert [is_unknown(each) for each in types] == [False, False, True, False]
@@ -60,12 +46,12 @@ def test_asking_leaves_nothing_behind(duck: Duck) -> None:
 
 def test_the_default_collation_is_that_of_all_texts(duck: Duck) -> None:
     duck.rows("SET default_collation = 'nocase'")
-    assert may_collate(_query("SELECT 1"), duck)
+    assert may_collate(query_of("SELECT 1"), duck)
     types = _types('SELECT s, s COLLATE "binary", x FROM chunk_0', duck)
     assert [collation_of(each).lower() for each in types] == ["nocase", "binary", ""]
 
 
-def test_what_a_query_reads_or_calls_may_collate(duck: Duck) -> None:
+def test_tables_and_macros_of_a_query_may_collate(duck: Duck) -> None:
     for statement in (
         'CREATE TABLE "odd name" (n TEXT COLLATE NOCASE)',
         'CREATE VIEW first_view AS SELECT n FROM "odd name"',
@@ -74,11 +60,11 @@ def test_what_a_query_reads_or_calls_may_collate(duck: Duck) -> None:
         "CREATE TABLE plain_table (m TEXT)",
     ):
         duck.run_as_written(statement, {})
-    assert may_collate(_query('SELECT n FROM "odd name"'), duck)
-    assert may_collate(_query("SELECT n FROM second_view"), duck)
-    assert may_collate(_query("SELECT folded(m) FROM plain_table"), duck)
-    assert may_collate(_query("SELECT max(m COLLATE NOCASE) FROM plain_table"), duck)
-    assert not may_collate(_query("SELECT max(m) FROM plain_table"), duck)
+    assert may_collate(query_of('SELECT n FROM "odd name"'), duck)
+    assert may_collate(query_of("SELECT n FROM second_view"), duck)
+    assert may_collate(query_of("SELECT folded(m) FROM plain_table"), duck)
+    assert may_collate(query_of("SELECT max(m COLLATE NOCASE) FROM plain_table"), duck)
+    assert not may_collate(query_of("SELECT max(m) FROM plain_table"), duck)
 
 
 def test_only_types_with_a_collation_are_given_one_and_are_not_comparable() -> None:

@@ -1,4 +1,4 @@
-"""Rows that come one by one."""
+"""Rows that are evaluated one by one."""
 
 from __future__ import annotations
 

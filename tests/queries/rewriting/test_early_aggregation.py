@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
-import sqlglot
 from sqlglot import exp
 
 from upstream.database.duck import Duck
@@ -17,6 +14,9 @@ from upstream.queries.rewriting.split_query import Leaf
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
+
+from ..parsed import query_of
+from .both_ways import assert_same
 
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64()), ("d", pa.float64()), ("s", pa.string())])
 WINDOWS = tuple(WindowClause(WindowKind.ROWS, name, size=40, slide=10) for name in "ab")
@@ -41,17 +41,8 @@ AS_IT_IS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
-
-
 def leaf_of(text: str, duck: Duck) -> Leaf:
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    [leaf] = split(query, WINDOWS, {"chunk_0": SCHEMA, "chunk_1": SCHEMA}, duck).leaves
+    [leaf] = split(query_of(text), WINDOWS, {"chunk_0": SCHEMA, "chunk_1": SCHEMA}, duck).leaves
     return leaf
 
 
@@ -79,24 +70,11 @@ def run(duck: Duck, query: exp.Query, chunks: dict[str, pa.Table]) -> pa.Table:
         prepared.close()
 
 
-def assert_same(one: pa.Table, other: pa.Table) -> None:
-    assert one.schema == other.schema
-    assert one.num_rows == other.num_rows
-    columns = (
-        sorted(map(tuple, zip(*t.to_pydict().values(), strict=True)), key=repr)
-        for t in (one, other)
-    )
-    for mine, theirs in zip(*columns, strict=True):
-        for left, right in zip(mine, theirs, strict=True):
-            if isinstance(left, float) and isinstance(right, float):
-                assert math.isclose(left, right, rel_tol=1e-12)
-            else:
-                assert left == right
-
-
 @pytest.mark.parametrize("text", EARLY)
-def test_pairs_of_aggregates_give_the_partials_of_pairs_of_rows(text: str, duck: Duck) -> None:
-    leaf = leaf_of(text, duck)
+def test_pairs_of_aggregates_give_the_partials_of_pairs_of_rows(
+    text: str, shared_duck: Duck
+) -> None:
+    leaf = leaf_of(text, shared_duck)
     early = leaf.early
     assert early is not None
     assert early.rule.endswith("aggregated before the join")
@@ -105,25 +83,27 @@ def test_pairs_of_aggregates_give_the_partials_of_pairs_of_rows(text: str, duck:
         chunks = {f"chunk_{i}": rows(generator, count) for i, count in enumerate(counts)}
         bare = {name: table.remove_column(4) for name, table in chunks.items()}
         stepped = {
-            f"chunk_{i}": run(duck, early.picks[i], {f"chunk_{i}": chunks[f"chunk_{i}"]})
+            f"chunk_{i}": run(shared_duck, early.picks[i], {f"chunk_{i}": chunks[f"chunk_{i}"]})
             for i in (0, 1)
         }
         picked = {name: table.remove_column(0) for name, table in stepped.items()}
-        assert_same(run(duck, early.partial, picked), run(duck, leaf.partial, bare))
-        assert_same(
-            run(duck, early.partial_by_step, stepped), run(duck, leaf.partial_by_step, chunks)
-        )
+        for of_early, lent, of_rows, whole in (
+            (early.partial, picked, leaf.partial, bare),
+            (early.partial_by_step, stepped, leaf.partial_by_step, chunks),
+        ):
+            found, expected = run(shared_duck, of_early, lent), run(shared_duck, of_rows, whole)
+            assert_same(expected, found, text, is_ordered=False)
 
 
-def test_there_are_fewer_rows_to_pair(duck: Duck) -> None:
-    early = leaf_of(EARLY[0], duck).early
+def test_there_are_fewer_rows_to_pair(shared_duck: Duck) -> None:
+    early = leaf_of(EARLY[0], shared_duck).early
     assert early is not None
     chunk = rows(random.Random(1), 200)
-    picked = run(duck, early.picks[0], {"chunk_0": chunk})
+    picked = run(shared_duck, early.picks[0], {"chunk_0": chunk})
     assert picked.num_rows == 4 * 5  # in each of the steps four values of k, and NULL
 
 
 @pytest.mark.parametrize("text", AS_IT_IS)
-def test_what_needs_every_pair_of_rows_stays_as_it_is(text: str, duck: Duck) -> None:
-    leaf = leaf_of(text, duck)
+def test_what_needs_every_pair_of_rows_stays_as_it_is(text: str, shared_duck: Duck) -> None:
+    leaf = leaf_of(text, shared_duck)
     assert leaf.early is None

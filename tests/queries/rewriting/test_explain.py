@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
 from upstream.queries.rewriting.explain import (
@@ -17,33 +14,18 @@ from upstream.queries.rewriting.explain import (
     state_names,
     whole,
 )
-from upstream.queries.rewriting.split import split
-from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
-from .fixture_files import new_duck
-from .random_steps import SCHEMAS
+from ..parsed import query_of, select_of, value_of
+from .fixture_files import split_of
 
 WINDOWS = (WindowClause(WindowKind.TUMBLE, "trades"), WindowClause(WindowKind.TUMBLE, "quotes"))
 
 
-@pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
-    duck = new_duck()
-    yield duck
-    duck.close()
-
-
-def _split(sql: str, duck: Duck) -> SplitQuery:
-    query = parse_one(sql, dialect=DIALECT)
-    assert isinstance(query, exp.Query)
-    return split(query, WINDOWS, SCHEMAS, duck)
-
-
-def _explained(sql: str, duck: Duck) -> list[str]:
-    query = _split(sql, duck)
+def _explained(sql: str, tables: Duck) -> list[str]:
+    query = split_of(sql, tables, WINDOWS)
     return explain(query, ["merged" for _ in query.leaves]).splitlines()
 
 
@@ -136,10 +118,10 @@ def _explained(sql: str, duck: Duck) -> list[str]:
         ),
     ],
 )
-def test_words_say_what_is_done_by_increments_and_what_anew_and_why(
-    duck: Duck, sql: str, lines: list[str]
+def test_explain_says_what_is_incremental_and_what_is_not_and_why(
+    tables: Duck, sql: str, lines: list[str]
 ) -> None:
-    assert _explained(sql, duck) == lines
+    assert _explained(sql, tables) == lines
 
 
 @pytest.mark.parametrize(
@@ -152,12 +134,12 @@ def test_words_say_what_is_done_by_increments_and_what_anew_and_why(
         ("SELECT x FROM chunk_0 t ORDER BY x", "  they are sorted for each window"),
     ],
 )
-def test_what_is_sorted_is_said_to_be(duck: Duck, sql: str, line: str) -> None:
-    assert line in _explained(sql, duck)
+def test_explain_says_what_is_sorted(tables: Duck, sql: str, line: str) -> None:
+    assert line in _explained(sql, tables)
 
 
-def test_each_leaf_has_its_rule_partial_and_merge_in_sql(duck: Duck) -> None:
-    query = _split("SELECT g, -sum(y) AS less FROM chunk_0 s GROUP BY g", duck)
+def test_each_leaf_has_its_rule_partial_and_merge_in_sql(tables: Duck) -> None:
+    query = split_of("SELECT g, -sum(y) AS less FROM chunk_0 s GROUP BY g", tables, WINDOWS)
     assert parts(query).splitlines() == [
         "merged_0 from trades: synchronous replication",
         '  partial: SELECT "s"."g" AS "__g0", SUM("s"."y") AS "__s0" FROM trades AS s GROUP BY 1',
@@ -167,20 +149,16 @@ def test_each_leaf_has_its_rule_partial_and_merge_in_sql(duck: Duck) -> None:
     assert whole(query) == "whole: SELECT g, -SUM(y) AS less FROM trades AS s GROUP BY g"
 
 
-def test_a_finish_that_need_not_run_is_said_to_be_none(duck: Duck) -> None:
-    lines = parts(_split("SELECT g, sum(x) AS total FROM chunk_0 s GROUP BY g", duck)).splitlines()
+def test_explain_names_no_finish_where_none_has_to_run(tables: Duck) -> None:
+    lines = parts(
+        split_of("SELECT g, sum(x) AS total FROM chunk_0 s GROUP BY g", tables, WINDOWS)
+    ).splitlines()
     assert lines[-1] == "finish: none, the result is merged_0: __g0 as g, __s0 as total"
 
 
 @pytest.fixture(scope="module")
-def functions(duck: Duck) -> Functions:
-    return functions_of(duck)
-
-
-def tree_of(text: str) -> exp.Expr:
-    tree = parse_one(text, dialect=DIALECT)
-    assert isinstance(tree, exp.Expr)
-    return tree
+def functions(tables: Duck) -> Functions:
+    return functions_of(tables)
 
 
 @pytest.mark.parametrize(
@@ -200,33 +178,32 @@ def tree_of(text: str) -> exp.Expr:
     ],
 )
 def test_functions_keep_the_names_that_users_give_them(text: str) -> None:
-    assert spoken(tree_of(text)) == text
+    assert spoken(value_of(text, DIALECT)) == text
 
 
 def test_bounds_are_called_as_users_call_them() -> None:
     text = "sum(CASE WHEN t > (SELECT window_end FROM bounds_0) THEN n END)"
-    assert spoken(tree_of(text)) == "sum(CASE WHEN t > window_end THEN n END)"
+    assert spoken(value_of(text, DIALECT)) == "sum(CASE WHEN t > window_end THEN n END)"
 
 
 def test_relations_are_named_only_where_there_are_several() -> None:
-    tree = tree_of('median("t"."price")')
+    tree = value_of('median("t"."price")', DIALECT)
     assert spoken(tree) == "median(price)"
     assert spoken(tree, qualified=True) == "median(t.price)"
 
 
-def test_of_the_aggregates_in_one_another_the_outermost_are_found(functions: Functions) -> None:
+def test_only_the_outermost_of_nested_aggregates_are_found(functions: Functions) -> None:
     text = "SELECT sum(a) FILTER (WHERE b) / count(*), sum(sum(c)) OVER (), abs(d), (SELECT max(e))"
-    select = tree_of(text)
+    select = select_of(text, DIALECT)
     found = [spoken(call) for call in calls_in(select.expressions, functions)]
     assert found == ["sum(a) FILTER (WHERE b)", "count(*)", "sum(sum(c)) OVER ()"]
 
 
 def test_chunks_become_the_streams_that_they_are_of() -> None:
-    query = tree_of(
+    query = query_of(
         "SELECT 1 FROM chunk_0 AS trades JOIN chunk_1 AS q USING (k) JOIN __side AS names USING (k)"
         " JOIN chunk_2 AS c USING (k)"
     )
-    assert isinstance(query, exp.Query)
     windows = (WindowClause(WindowKind.STREAM, "trades"), WindowClause(WindowKind.STREAM, "quotes"))
     assert over_streams(query, windows).sql("duckdb") == (
         "SELECT 1 FROM trades JOIN quotes AS q USING (k) JOIN names USING (k)"
@@ -247,9 +224,9 @@ def test_chunks_become_the_streams_that_they_are_of() -> None:
             {},
         ),
     ],
-    ids=["as written", "states that nobody wrote", "one name for two things"],
+    ids=["as written", "states that are not in the query", "one name for two things"],
 )
 def test_a_column_has_the_words_of_the_query(
-    text: str, expected: dict[str, str], duck: Duck
+    text: str, expected: dict[str, str], tables: Duck
 ) -> None:
-    assert state_names(_split(text, duck)) == expected
+    assert state_names(split_of(text, tables, WINDOWS)) == expected

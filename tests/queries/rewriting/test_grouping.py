@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
 from upstream.queries.rewriting.grouping import (
@@ -19,18 +16,12 @@ from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.sql.trees import key
 
+from ..parsed import select_of
+
 
 @pytest.fixture(scope="module")
-def functions() -> Iterator[Functions]:
-    duck = Duck()
-    yield functions_of(duck)
-    duck.close()
-
-
-def select_of(text: str) -> exp.Select:
-    select = parse_one(text, dialect="duckdb")
-    assert isinstance(select, exp.Select)
-    return select
+def functions(shared_duck: Duck) -> Functions:
+    return functions_of(shared_duck)
 
 
 @pytest.mark.parametrize(

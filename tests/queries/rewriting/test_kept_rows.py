@@ -1,4 +1,4 @@
-"""Rows kept for what depends on every value."""
+"""Rows are kept for results that depend on every value."""
 
 from __future__ import annotations
 

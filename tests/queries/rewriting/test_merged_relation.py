@@ -1,34 +1,25 @@
-"""Reading what has travelled as Arrow."""
+"""Merged relations are read back from Arrow with their original types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
 from upstream.queries.rewriting.merged_relation import reading, travelling
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.trial import Trial
 
+from ..parsed import select_of
+
 
 @pytest.fixture
-def trial() -> Iterator[Trial]:
-    duck = Duck()
+def trial(duck: Duck) -> Trial:
     duck.rows("CREATE TYPE mood AS ENUM ('sad', 'ok')")
-    yield Trial(duck, {})
-    duck.close()
-
-
-def _select(sql: str) -> exp.Select:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    return query
+    return Trial(duck, {})
 
 
 def test_columns_are_cast_back_to_what_arrow_has_no_type_for(trial: Trial) -> None:
-    shape = trial.shape(_select("SELECT 1::HUGEINT AS h, uuid() AS u, 1 AS i, [1::HUGEINT] AS l"))
+    shape = trial.shape(select_of("SELECT 1::HUGEINT AS h, uuid() AS u, 1 AS i, [1::HUGEINT] AS l"))
     columns = reading(shape, trial)
     assert {name: tree.sql("duckdb") for name, tree in columns.items()} == {
         "h": 'CAST("h" AS INT128)',
@@ -39,13 +30,13 @@ def test_columns_are_cast_back_to_what_arrow_has_no_type_for(trial: Trial) -> No
 
 
 def test_a_type_that_would_lose_something_is_refused(trial: Trial) -> None:
-    shape = trial.shape(_select("SELECT '12:00:00+02'::TIMETZ AS t"))
+    shape = trial.shape(select_of("SELECT '12:00:00+02'::TIMETZ AS t"))
     with pytest.raises(NotIncrementalError, match="TIME WITH TIME ZONE"):
         reading(shape, trial)
 
 
 def test_an_enum_travels_as_text_if_it_is_a_group(trial: Trial) -> None:
-    partial = _select("SELECT 'sad'::mood AS m, count(*) AS n GROUP BY 1")
+    partial = select_of("SELECT 'sad'::mood AS m, count(*) AS n GROUP BY 1")
     shape = travelling(partial, 1, trial)
     assert shape.types[0] == "ENUM('sad', 'ok')"
     assert partial.sql("duckdb") == (
@@ -55,4 +46,4 @@ def test_an_enum_travels_as_text_if_it_is_a_group(trial: Trial) -> None:
 
 def test_an_enum_that_is_a_state_is_refused_since_text_has_another_order(trial: Trial) -> None:
     with pytest.raises(NotIncrementalError, match="ENUM"):
-        travelling(_select("SELECT min('sad'::mood) AS m"), 0, trial)
+        travelling(select_of("SELECT min('sad'::mood) AS m"), 0, trial)

@@ -14,7 +14,7 @@ def test_the_reason_is_the_message() -> None:
     assert error.reason == str(error) == "it needs all rows"
 
 
-def test_of_what_duckdb_says_the_first_line_is_the_reason() -> None:
+def test_the_reason_is_the_first_line_of_duckdbs_message() -> None:
     error = ValueError("Binder Error: no such column\n\nLINE 1: SELECT ...")
     assert refusal(error) == "DuckDB rejects the split query (Binder Error: no such column)"
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 import pytest
-from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
 from upstream.queries.rewriting.relations import (
@@ -22,6 +19,7 @@ from upstream.queries.rewriting.split import split
 from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
+from ..parsed import query_of
 from ..partials.contract import GREATEST, LEAST
 
 SCHEMA = pa.schema([("k", pa.string()), ("x", pa.int64()), ("note", pa.string())])
@@ -29,22 +27,14 @@ WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
 
 
 @pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    duck.run_as_written("CREATE TABLE names (k TEXT, name TEXT)", {})
-    yield duck
-    duck.close()
-
-
-def query(text: str) -> exp.Query:
-    found = parse_one(text, dialect="duckdb")
-    assert isinstance(found, exp.Query)
-    return found
+def duck(shared_duck: Duck) -> Duck:
+    shared_duck.run_as_written("CREATE TABLE names (k TEXT, name TEXT)", {})
+    return shared_duck
 
 
 def split_of(text: str, duck: Duck, windows: int = 2) -> SplitQuery:
     schemas = {f"chunk_{i}": SCHEMA for i in range(windows)}
-    return split(query(text), (WINDOW,) * windows, schemas, duck)
+    return split(query_of(text), (WINDOW,) * windows, schemas, duck)
 
 
 def test_each_state_is_merged_by_its_own_aggregate_under_its_own_name() -> None:
@@ -94,19 +84,19 @@ OVER_P_0 = MERGE.replace("partials", 'p_0 AS "partials"')
     ],
     ids=["a table", "with an alias", "another table", "of a schema", "turned", "with its merge"],
 )
-def test_what_a_leaf_gives_takes_the_place_of_its_relation(
+def test_the_output_of_a_leaf_replaces_its_relation(
     finish: str, merge: str | None, expected: str
 ) -> None:
-    tree = query(finish)
-    merged = {"merged_0": Merged("p_0", None if merge is None else query(merge))}
+    tree = query_of(finish)
+    merged = {"merged_0": Merged("p_0", None if merge is None else query_of(merge))}
     assert finish_over(merged, tree).sql("duckdb") == expected
     assert tree.sql("duckdb") == finish
 
 
 def test_a_merge_stays_as_it_is_for_the_next_finish() -> None:
-    merge = query(MERGE)
+    merge = query_of(MERGE)
     for _ in range(2):
-        finish_over({"merged_0": Merged("p_0", merge)}, query("SELECT __s0 FROM merged_0"))
+        finish_over({"merged_0": Merged("p_0", merge)}, query_of("SELECT __s0 FROM merged_0"))
     assert merge.sql("duckdb") == MERGE
 
 
@@ -127,7 +117,7 @@ def test_a_table_is_what_is_neither_a_chunk_nor_defined_in_the_query(
 
 def test_tables_get_other_names_and_keep_what_the_query_calls_them() -> None:
     text = "SELECT chunk_1.x, b.y FROM chunk_1, chunk_0 AS b, other, db.chunk_0"
-    tree = query(text)
+    tree = query_of(text)
     renamed = renamed_tables(tree, {"chunk_0": "lent_7", "chunk_1": "chunk_0"})
     assert renamed.sql("duckdb") == (
         'SELECT chunk_1.x, b.y FROM chunk_0 AS "chunk_1", lent_7 AS b, other, db.chunk_0'
@@ -156,6 +146,6 @@ def test_columns_are_picked_as_they_are_unless_rows_are_left_out(duck: Duck) -> 
     ],
 )
 def test_two_tables_change_places_where_that_changes_nothing(text: str, turned: str | None) -> None:
-    tree = query(text)
+    tree = query_of(text)
     assert with_last(tree, "a").sql("duckdb") == (turned or text)
     assert tree.sql("duckdb") == text

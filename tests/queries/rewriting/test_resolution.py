@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from sqlglot import exp, parse_one
 
+from upstream.database.duck import Duck
 from upstream.queries.rewriting.block import read_block
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
-from upstream.queries.rewriting.resolution import resolved
+from upstream.queries.rewriting.resolution import resolved, without_common_tables
 from upstream.queries.rewriting.trial import Trial
 
-from .fixture_files import new_duck
+from ..parsed import query_of, select_of
 from .random_steps import SCHEMAS
 
 
 @pytest.fixture(scope="module")
-def trial() -> Iterator[Trial]:
-    duck = new_duck()
-    duck.rows("CREATE TABLE pairs (k BIGINT, p STRUCT(a INT, b STRUCT(c INT)))")
-    yield Trial(duck, SCHEMAS)
-    duck.close()
+def trial(tables: Duck) -> Trial:
+    tables.rows("CREATE TABLE pairs (k BIGINT, p STRUCT(a INT, b STRUCT(c INT)))")
+    return Trial(tables, SCHEMAS)
 
 
 def _resolved(sql: str, trial: Trial) -> str:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    return resolved(read_block(query, trial)).sql("duckdb")
+    return resolved(read_block(select_of(sql), trial)).sql("duckdb")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +80,43 @@ def test_each_name_is_resolved(sql: str, expected: str, trial: Trial) -> None:
         ("SELECT 1 FROM (SELECT 1)", "no name"),
     ],
 )
-def test_what_cannot_be_resolved_is_said(sql: str, reason: str, trial: Trial) -> None:
+def test_names_that_cannot_be_resolved_give_a_reason(sql: str, reason: str, trial: Trial) -> None:
     with pytest.raises(NotIncrementalError, match=reason):
         _resolved(sql, trial)
+
+
+# Common tables
+
+
+def _without(sql: str) -> str:
+    return without_common_tables(query_of(sql)).sql("duckdb")
+
+
+def test_names_are_exchanged_for_queries_one_after_the_other() -> None:
+    sql = "WITH a AS (SELECT 1 AS x), b(y) AS (SELECT x FROM a AS r) SELECT * FROM b, A AS c"
+    assert _without(sql) == (
+        'SELECT * FROM (SELECT x FROM (SELECT 1 AS x) AS "r") AS "b"(y), (SELECT 1 AS x) AS "c"'
+    )
+
+
+def test_an_inner_name_hides_an_outer_one() -> None:
+    sql = "WITH a AS (SELECT 1) SELECT * FROM (WITH a AS (SELECT 2) SELECT * FROM a) AS r, a"
+    assert _without(sql) == (
+        'SELECT * FROM (SELECT * FROM (SELECT 2) AS "a") AS r, (SELECT 1) AS "a"'
+    )
+
+
+def test_a_table_of_the_same_name_inside_its_own_query_is_the_table() -> None:
+    assert _without("WITH a AS (SELECT * FROM a) SELECT * FROM a") == (
+        'SELECT * FROM (SELECT * FROM a) AS "a"'
+    )
+
+
+def test_columns_renamed_where_it_is_read_win() -> None:
+    sql = "WITH a(x, y) AS (SELECT 1, 2) SELECT * FROM a AS r(z)"
+    assert _without(sql) == 'SELECT * FROM (SELECT 1, 2) AS "r"(z, y)'
+
+
+def test_a_recursive_one_cannot_be_taken_away() -> None:
+    with pytest.raises(NotIncrementalError, match="RECURSIVE"):
+        _without("WITH RECURSIVE a AS (SELECT 1 UNION ALL SELECT * FROM a) SELECT * FROM a")

@@ -1,26 +1,17 @@
-"""What of a chunk can be needed at all."""
+"""Which columns and rows of a chunk can be needed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from upstream.database.duck import Duck
 from upstream.queries.rewriting.retention import columns_read
 
-from .fixture_files import new_duck
+from ..parsed import select_of
+from .fixture_files import split_of
 from .random_steps import SCHEMA
 from .rule_contract import RuleContract
-from .test_split import _split
-
-
-@pytest.fixture(scope="module")
-def tables() -> Iterator[Duck]:
-    duck = new_duck()
-    yield duck
-    duck.close()
 
 
 @pytest.mark.parametrize(
@@ -36,14 +27,12 @@ def tables() -> Iterator[Duck]:
     ],
 )
 def test_columns_are_those_that_are_named(sql: str, columns: tuple[str, ...]) -> None:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    assert columns_read(query, SCHEMA) == columns
+    assert columns_read(select_of(sql), SCHEMA) == columns
 
 
 def _filters(sql: str, tables: Duck) -> list[str]:
     queries: list[exp.Query] = []
-    for leaf in _split(sql, tables).leaves:
+    for leaf in split_of(sql, tables).leaves:
         picks = [leaf.picks[i] for i in leaf.windows if leaf.picks]
         queries += picks or [leaf.partial]
     return [query.sql("duckdb").partition(" WHERE ")[2].replace('"', "") for query in queries]

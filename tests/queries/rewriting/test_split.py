@@ -1,13 +1,12 @@
-"""Splitting: what is always so, whatever the rules."""
+"""Properties of every split, whatever the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from sqlglot import exp, parse_one
+from sqlglot import exp
 from sqlglot.errors import ParseError
 
 from upstream.database.duck import Duck
@@ -19,27 +18,14 @@ from upstream.queries.rewriting.split import DEFECT, split
 from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.trees import key
 
-from .fixture_files import new_duck
+from ..parsed import query_of
+from .fixture_files import split_of
 from .random_steps import SCHEMAS
-
-
-@pytest.fixture(scope="module")
-def tables() -> Iterator[Duck]:
-    """A DuckDB with the tables that the queries read."""
-    duck = new_duck()
-    yield duck
-    duck.close()
-
-
-def _split(sql: str, duck: Duck) -> SplitQuery:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    return split(query, (), SCHEMAS, duck)
 
 
 def test_a_query_that_duckdb_refuses_is_refused_as_duckdb_does(tables: Duck) -> None:
     with pytest.raises(DatabaseError, match="nothing"):
-        _split("SELECT nothing FROM chunk_0 s", tables)
+        split_of("SELECT nothing FROM chunk_0 s", tables)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +47,7 @@ def test_a_query_that_duckdb_refuses_is_refused_as_duckdb_does(tables: Duck) -> 
     ],
 )
 def test_row_wise_is_what_comes_one_by_one(sql: str, is_row_wise: bool, tables: Duck) -> None:
-    assert _split(sql, tables).row_wise is is_row_wise
+    assert split_of(sql, tables).row_wise is is_row_wise
 
 
 @pytest.mark.parametrize(
@@ -74,7 +60,7 @@ def test_a_defect_of_a_rule_costs_speed_only(
         raise error(task)
 
     monkeypatch.setattr(nested_blocks, "_RULES", (defective,))
-    [leaf] = _split("SELECT sum(x) FROM chunk_0 s", tables).leaves
+    [leaf] = split_of("SELECT sum(x) FROM chunk_0 s", tables).leaves
     assert leaf.reason.startswith(DEFECT)
     assert key(leaf.partial) == 'SELECT "x" FROM chunk_0 AS "s"'
 
@@ -83,7 +69,7 @@ def test_parts_that_duckdb_refuses_are_not_handed_out(
     tables: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nested_blocks, "_RULES", (_of_a_name_that_is_not_there,))
-    [leaf] = _split("SELECT x FROM chunk_0 s", tables).leaves
+    [leaf] = split_of("SELECT x FROM chunk_0 s", tables).leaves
     assert leaf.rule == "kept rows"
     assert "DuckDB rejects" in leaf.reason
 
@@ -96,11 +82,11 @@ def _of_a_name_that_is_not_there(task: Task) -> Division:
 
 def test_the_query_as_it_was_is_kept_whole(tables: Duck) -> None:
     sql = "WITH r AS (SELECT g, SUM(x) AS n FROM chunk_0 AS s GROUP BY g) SELECT * FROM r"
-    assert _split(sql, tables).whole.sql("duckdb") == sql
+    assert split_of(sql, tables).whole.sql("duckdb") == sql
 
 
 def test_a_column_made_by_a_subquery_is_named_by_its_text(tables: Duck) -> None:
-    query = _split("SELECT (SELECT max(x) FROM chunk_0 s), sum(k) FROM chunk_1 u", tables)
+    query = split_of("SELECT (SELECT max(x) FROM chunk_0 s), sum(k) FROM chunk_1 u", tables)
     assert [item.alias for item in query.finish.selects] == [
         "(SELECT MAX(x) FROM chunk_0 AS s)",
         "sum(k)",
@@ -109,22 +95,22 @@ def test_a_column_made_by_a_subquery_is_named_by_its_text(tables: Duck) -> None:
 
 @pytest.mark.parametrize("item", ["s", "COLUMNS('.*')"])
 def test_a_row_taken_whole_is_taken_without_its_step(item: str, tables: Duck) -> None:
-    [leaf] = _split(f"SELECT {item} FROM chunk_0 s", tables).leaves
+    [leaf] = split_of(f"SELECT {item} FROM chunk_0 s", tables).leaves
     assert leaf.rule == "kept rows"
     assert tuple(leaf.partial.named_selects) == tuple(SCHEMAS["chunk_0"].names)
 
 
 def test_merged_relations_are_not_named_as_a_table_of_the_query(tables: Duck) -> None:
     sql = "SELECT count(*) FROM chunk_0 s JOIN names AS merged_0 ON s.k = merged_0.id"
-    [leaf] = _split(sql, tables).leaves
+    [leaf] = split_of(sql, tables).leaves
     assert leaf.relation == "_merged_0"
 
 
-def test_a_table_of_a_schema_is_no_chunk(tables: Duck) -> None:
+def test_a_table_with_a_schema_is_not_a_chunk(tables: Duck) -> None:
     tables.rows("CREATE SCHEMA IF NOT EXISTS other")
     tables.rows("CREATE OR REPLACE TABLE other.chunk_1 (k BIGINT)")
     sql = "SELECT count(*) FROM chunk_0 s JOIN other.chunk_1 u ON s.k = u.k"
-    [leaf] = _split(sql, tables).leaves
+    [leaf] = split_of(sql, tables).leaves
     assert leaf.windows == (0,)
 
 
@@ -132,9 +118,8 @@ BOUNDS = pa.schema([("window_start", pa.timestamp("us")), ("window_end", pa.time
 _START, _END = "(SELECT window_start FROM bounds_0)", "(SELECT window_end FROM bounds_0)"
 
 
-def _split_with_bounds(sql: str, duck: Duck) -> SplitQuery:
-    query = parse_one(sql.format(start=_START, end=_END), dialect="duckdb")
-    assert isinstance(query, exp.Query)
+def split_with_bounds(sql: str, duck: Duck) -> SplitQuery:
+    query = query_of(sql.format(start=_START, end=_END))
     return split(query, (), SCHEMAS | {"bounds_0": BOUNDS}, duck)
 
 
@@ -174,7 +159,7 @@ def _split_with_bounds(sql: str, duck: Duck) -> SplitQuery:
 def test_no_partial_reads_the_bounds_of_the_window(
     sql: str, rules: list[str], tables: Duck
 ) -> None:
-    parts = _split_with_bounds(sql, tables)
+    parts = split_with_bounds(sql, tables)
     assert [leaf.rule for leaf in parts.leaves] == rules
     assert parts.bounds == {0}
     for leaf in parts.leaves:
@@ -187,11 +172,11 @@ def test_a_rule_that_reads_bounds_in_a_partial_is_not_used(
     tables: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(division, "bounds_in", lambda _: frozenset())
-    parts = _split_with_bounds("SELECT sum(x + epoch({end})) FROM chunk_0 s", tables)
+    parts = split_with_bounds("SELECT sum(x + epoch({end})) FROM chunk_0 s", tables)
     [leaf] = parts.leaves
     assert leaf.rule == "kept rows"
     assert "known only when it has ended" in leaf.reason
 
 
-def test_a_query_without_bounds_needs_none(tables: Duck) -> None:
-    assert _split("SELECT sum(x) FROM chunk_0 s", tables).bounds == frozenset()
+def test_a_query_without_bounds_needs_no_bounds(tables: Duck) -> None:
+    assert split_of("SELECT sum(x) FROM chunk_0 s", tables).bounds == frozenset()

@@ -1,4 +1,4 @@
-"""One database for the tests of statements, of which none changes what another needs."""
+"""One database for the tests of statements, which do not disturb one another."""
 
 from __future__ import annotations
 

@@ -1,13 +1,19 @@
-"""Streams that statements in the tests are about."""
+"""The streams that the statements in tests read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 from upstream.errors import QueryError
 from upstream.queries.sql import read_query
-from upstream.queries.sql.window_clause import WindowClause
+from upstream.queries.sql.source_text import SourceText
+from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 from upstream.rows.stream_definition import StreamDefinition
 
 STREAMS = {
@@ -42,6 +48,30 @@ def shown(caught: pytest.ExceptionInfo[QueryError]) -> str:
     assert error.line is not None
     assert error.column is not None
     return error.text.split("\n")[error.line - 1][error.column - 1 :]
+
+
+@contextmanager
+def refused(
+    kind: type[QueryError], place: str | tuple[str, ...], reason: str | None = None
+) -> Iterator[pytest.ExceptionInfo[QueryError]]:
+    """Expect an error of this kind, with this reason or hint, at a place that begins like this."""
+    with pytest.raises(kind, match=reason) as caught:
+        yield caught
+    assert shown(caught).startswith(place)
+
+
+def select_of(text: str) -> exp.Select:
+    """Parse a SELECT as users' statements are parsed."""
+    select = SourceText(text).statement()
+    assert isinstance(select, exp.Select)
+    return select
+
+
+def window(
+    kind: str, stream: str, size: int = 0, slide: int = 0, *, axis: Axis = Axis.SOURCE, **more: Any
+) -> WindowClause:
+    """Return a window over the time of a stream, unless another axis is given."""
+    return WindowClause(WindowKind(kind), stream, axis, size, slide, **more)
 
 
 def only_window(windows: tuple[WindowClause, ...]) -> WindowClause:

@@ -1,4 +1,4 @@
-"""DuckDB says what is wrong with a query; where it is, is found out."""
+"""DuckDB says what is wrong with a query, and the place is found by trial."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_query_is_not_evaluated_to_be_checked(duck: Duck) -> None:
         ("SELECT price FROM trades WHERE sum(price) > 1", QueryError, "sum(", ""),
     ],
 )
-def test_what_duckdb_refuses_is_shown_where_it_is(
+def test_an_error_of_duckdb_has_its_place(
     text: str, kind: type[QueryError], place: str, hint: str, duck: Duck
 ) -> None:
     with pytest.raises(kind) as caught:
@@ -97,13 +97,13 @@ def test_what_duckdb_refuses_is_shown_where_it_is(
     assert "Error:" not in str(caught.value)
 
 
-def test_what_has_no_single_place_is_said_without_one(duck: Duck) -> None:
+def test_an_error_without_a_single_place_has_none(duck: Duck) -> None:
     with pytest.raises(QueryError, match="same number of result columns") as caught:
         schema_of("SELECT price FROM trades UNION ALL SELECT time, price FROM trades", duck)
     assert caught.value.line is None
 
 
-def test_of_words_that_nobody_wrote_nothing_is_told(duck: Duck) -> None:
+def test_errors_do_not_quote_words_that_the_user_did_not_write(duck: Duck) -> None:
     with pytest.raises(QuerySyntaxError, match="this cannot be read as SQL"):
         schema_of("SELECT price FROM trades GROUP BY", duck)
 

@@ -1,4 +1,4 @@
-"""What groups, orders or compares by nothing but bounds is left out, and changes no result."""
+"""Grouping, ordering and comparing by bounds alone is left out, and changes no result."""
 
 from __future__ import annotations
 

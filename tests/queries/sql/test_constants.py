@@ -1,4 +1,4 @@
-"""Constants that no row can be evaluated with are refused when a query is defined."""
+"""Constants that DuckDB cannot evaluate are refused when a query is defined."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from upstream.queries.sql import CreateStream, definition_of, parse
 from upstream.queries.sql.defining import types_of
 from upstream.rows.stream_definition import StreamDefinition
 
-from .example_streams import shown
+from .example_streams import refused
 
 
 def defined(text: str, duck: Duck) -> StreamDefinition:
@@ -47,11 +47,10 @@ def test_the_time_is_the_only_timestamp_or_the_one_named_so(
     assert defined(f"CREATE STREAM s ({columns}) KEY (k)", duck).time == time
 
 
-def test_of_several_timestamps_one_has_to_be_said_to_be_the_time(duck: Duck) -> None:
+def test_with_several_timestamps_the_time_must_be_declared(duck: Duck) -> None:
     text = "CREATE STREAM s (a TIMESTAMP, b TIMESTAMPTZ)"
-    with pytest.raises(StatementError, match=r"a and b could be[^$]*write TIME \(a\)") as caught:
+    with refused(StatementError, "s (", r"a and b could be[^$]*write TIME \(a\)"):
         defined(text, duck)
-    assert shown(caught).startswith("s (")
     assert defined(f"{text} TIME (b)", duck).time == "b"
 
 
@@ -67,10 +66,9 @@ def test_a_time_has_a_type_with_a_unit(kind: str, duck: Duck) -> None:
 
 
 @pytest.mark.parametrize("kind", ["TEXT", "TIME", "BOOLEAN", "DECIMAL(5, 2)", "INTERVAL", "INT[]"])
-def test_other_types_are_no_times(kind: str, duck: Duck) -> None:
-    with pytest.raises(QueryTypeError, match="cannot be the time") as caught:
+def test_other_types_cannot_be_the_time(kind: str, duck: Duck) -> None:
+    with refused(QueryTypeError, "t ", "cannot be the time"):
         defined(f"CREATE STREAM s (k INT, t {kind}) KEY (k) TIME (t)", duck)
-    assert shown(caught).startswith("t ")
 
 
 @pytest.mark.parametrize(
@@ -99,16 +97,14 @@ def test_types_that_arrow_keeps_are_taken(kind: str, duck: Duck) -> None:
 )
 def test_types_that_would_become_others_are_refused(kind: str, instead: str, duck: Duck) -> None:
     duck.rows("CREATE TYPE IF NOT EXISTS mood AS ENUM ('good', 'bad')")
-    with pytest.raises(QueryTypeError) as caught:
+    with refused(QueryTypeError, "v ") as caught:
         defined(f"CREATE STREAM s (k INT, v {kind}) KEY (k)", duck)
     assert caught.value.hint == f"declare it as {instead}"
-    assert shown(caught).startswith("v ")
 
 
 def test_a_type_that_does_not_exist_is_refused(duck: Duck) -> None:
-    with pytest.raises(QueryTypeError, match="NUMBRE") as caught:
+    with refused(QueryTypeError, "v ", "NUMBRE"):
         defined("CREATE STREAM s (k INT, v NUMBRE) KEY (k)", duck)
-    assert shown(caught).startswith("v ")
 
 
 def test_a_key_has_a_plain_type(duck: Duck) -> None:

@@ -1,4 +1,4 @@
-"""What is written is what was read: no call is translated, and nothing is dropped on the way."""
+"""A statement is written as it was read: no call is translated, and nothing is left out."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ARGUMENTS = ("", "a", "a, b", "a, b, c", "a, b, c, d, e", "a := 1", "DISTINCT a,
 
 
 @pytest.mark.parametrize("arguments", ARGUMENTS)
-def test_calls_are_written_as_they_were_read_whoever_has_the_function(
+def test_calls_are_written_as_they_were_read_even_of_unknown_functions(
     arguments: str, duck: Duck
 ) -> None:
     """All functions of DuckDB, and all that sqlglot knows: DuckDB refuses those itself."""
@@ -128,7 +128,7 @@ def test_a_call_that_duckdb_refuses_is_refused_where_it_is(
     assert caught.value.column == len("SELECT 1, ") + 1
 
 
-def test_what_cannot_be_written_is_an_error_and_no_warning(
+def test_a_tree_that_cannot_be_written_is_an_error_and_not_a_warning(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(UnsupportedError):

@@ -1,4 +1,4 @@
-"""Messages of DuckDB become errors of ours, with the place of the name that they are about."""
+"""Messages of DuckDB become errors of the library, with the place of the name in them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_message_is_of_a_kind(
         assert shown(caught).startswith(place)
 
 
-def test_of_another_text_than_the_users_no_place_is_told() -> None:
+def test_an_error_about_another_text_has_no_place() -> None:
     message = (
         'Parser Error: syntax error at or near "b"\n\nLINE 1: SELECT a DIV b\n' + " " * 21 + "^"
     )
@@ -61,7 +61,7 @@ def test_of_another_text_than_the_users_no_place_is_told() -> None:
     assert error_of(wide, "SELECT \u65e5 DIV b").column is None
 
 
-def test_the_few_ways_to_call_a_function_are_told(duck: Duck) -> None:
+def test_the_hint_lists_the_few_ways_to_call_a_function(duck: Duck) -> None:
     hints = []
     for call in ("instr('abcb', 'b', 1, 2)", "'a' + [1]"):
         with pytest.raises(DatabaseError) as refused:
@@ -70,13 +70,13 @@ def test_the_few_ways_to_call_a_function_are_told(duck: Duck) -> None:
     assert hints == ["there is instr(string VARCHAR, search_string VARCHAR)", ""]
 
 
-def test_what_duckdb_offers_is_offered() -> None:
+def test_suggestions_of_duckdb_become_hints() -> None:
     message = "Catalog Error: Scalar Function with name flor does not exist!"
     error = error_of(f'{message}\nDid you mean "floor"?', "")
     assert error.hint == 'did you mean "floor"?'
 
 
-def test_of_tables_and_streams_the_nearest_is_offered() -> None:
+def test_the_nearest_table_or_stream_is_suggested() -> None:
     message = 'Catalog Error: Table with name trade does not exist!\nDid you mean "pg_index"?'
     error = error_of(message, "DELETE FROM trade", ["names", "trades"])
     assert (error.reason, error.hint) == (

@@ -1,4 +1,4 @@
-"""What a name in FROM stands for: its columns, and the window that it is or hands on."""
+"""A name in FROM stands for columns, and for the window that it is or passes on."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from sqlglot import exp
 from upstream.database.duck import Duck
 from upstream.queries.sql.from_relations import FromRelations, made_up
 from upstream.queries.sql.relation_columns import Relation
-from upstream.queries.sql.source_text import SourceText
 
-from .example_streams import STREAMS, window_of
+from .example_streams import STREAMS, select_of, window_of
 
 WINDOWS = (window_of("tumble(ticks, 10)"), window_of("latest(news)"), window_of("rows(ticks, 9)"))
 TICKS = frozenset({"tick", "sensor"})
@@ -22,12 +21,6 @@ def described(relation: Relation) -> tuple[object, ...]:
     names = frozenset(each.name.lower() for each in relation.columns if each.name)
     window = () if relation.number is None else (relation.number, relation.filled)
     return (relation.alias, names if relation.is_known else None, *window)
-
-
-def select_of(text: str) -> exp.Select:
-    select = SourceText(text).statement()
-    assert isinstance(select, exp.Select)
-    return select
 
 
 @pytest.mark.parametrize(

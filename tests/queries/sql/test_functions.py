@@ -1,12 +1,13 @@
-"""What DuckDB says about its functions."""
+"""DuckDB's functions, grouped by what matters for splitting."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from sqlglot import exp, parse_one
+from sqlglot import parse_one
 
+from tests.queries.parsed import value_of
 from upstream.database.duck import Duck
 from upstream.queries.sql.functions import Functions, functions_of, name_of
 
@@ -34,11 +35,11 @@ def functions() -> Functions:
 )
 def test_a_macro_made_after_duckdb_was_asked_is_known(statement: str) -> None:
     duck = Duck()
-    assert not functions_of(duck).is_aggregate(_tree("spread(x)"))
+    assert not functions_of(duck).is_aggregate(value_of("spread(x)"))
     duck.run_as_written(statement, {})
-    assert functions_of(duck).is_aggregate(_tree("spread(x)"))
+    assert functions_of(duck).is_aggregate(value_of("spread(x)"))
     duck.run_as_written("DROP MACRO spread", {})
-    assert not functions_of(duck).is_aggregate(_tree("spread(x)"))
+    assert not functions_of(duck).is_aggregate(value_of("spread(x)"))
     duck.close()
 
 
@@ -48,10 +49,10 @@ def test_macros_in_the_database_of_a_file_are_known(tmp_path: Path) -> None:
     first.rows("CREATE MACRO spread(x) AS max(x) - min(x)")
     first.close()
     again, other = Duck(path), Duck()
-    assert functions_of(again).is_aggregate(_tree("spread(x)"))
+    assert functions_of(again).is_aggregate(value_of("spread(x)"))
     again.close()
     other.run_as_written(f"ATTACH '{path}' AS attached", {})
-    assert functions_of(other).is_aggregate(_tree("spread(x)"))
+    assert functions_of(other).is_aggregate(value_of("spread(x)"))
     other.close()
 
 
@@ -65,24 +66,16 @@ def test_databases_in_which_nothing_was_defined_have_the_same_functions() -> Non
     other.close()
 
 
-def _tree(sql: str) -> exp.Expr:
-    query = parse_one(f"SELECT {sql}", dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    [tree] = query.expressions
-    assert isinstance(tree, exp.Expr)
-    return tree
-
-
 @pytest.mark.parametrize(
     "sql", ["sum(x)", "median(x)", "geomean(x)", "spread(x)", "DOUBLE_SPREAD(x)", "count(*)"]
 )
 def test_aggregates_and_macros_that_hide_them_aggregate(sql: str, functions: Functions) -> None:
-    assert functions.is_aggregate(_tree(sql))
+    assert functions.is_aggregate(value_of(sql))
 
 
 @pytest.mark.parametrize("sql", ["abs(x)", "list_sum(l)", "x + 1", "array_to_string(l, ',')"])
 def test_functions_of_a_row_do_not(sql: str, functions: Functions) -> None:
-    assert not functions.is_aggregate(_tree(sql))
+    assert not functions.is_aggregate(value_of(sql))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +92,7 @@ def test_functions_of_a_row_do_not(sql: str, functions: Functions) -> None:
 def test_functions_of_another_value_each_time_are_found(
     sql: str, name: str, functions: Functions
 ) -> None:
-    assert functions.volatile_in(_tree(sql)) == name
+    assert functions.volatile_in(value_of(sql)) == name
 
 
 def test_a_sample_is_volatile(functions: Functions) -> None:
@@ -109,12 +102,12 @@ def test_a_sample_is_volatile(functions: Functions) -> None:
 
 @pytest.mark.parametrize(("sql", "sees"), [("sum(x)", False), ("list(x)", True), ("mode(x)", True)])
 def test_some_aggregates_see_the_order_of_rows(sql: str, sees: bool, functions: Functions) -> None:
-    assert functions.sees_order(_tree(sql)) is sees
+    assert functions.sees_order(value_of(sql)) is sees
 
 
 def test_a_name_is_the_one_duckdb_knows() -> None:
-    assert name_of(_tree("approx_count_distinct(x)")) == "approx_count_distinct"
-    assert name_of(_tree("string_agg(x, ',')")) == "listagg"
+    assert name_of(value_of("approx_count_distinct(x)")) == "approx_count_distinct"
+    assert name_of(value_of("string_agg(x, ',')")) == "listagg"
 
 
 @pytest.mark.parametrize(
@@ -137,13 +130,13 @@ def test_a_name_is_the_one_duckdb_knows() -> None:
     ],
 )
 def test_only_calls_have_names(sql: str, names: list[str], functions: Functions) -> None:
-    found = [name_of(node) for node in _tree(sql).walk() if functions.is_aggregate(node)]
+    found = [name_of(node) for node in value_of(sql).walk() if functions.is_aggregate(node)]
     assert sorted(found) == sorted(names)
 
 
 def test_asking_for_the_functions_adds_none() -> None:
     duck = Duck()
     for _ in range(2):
-        assert functions_of(duck).is_aggregate(_tree("geomean(x)"))
+        assert functions_of(duck).is_aggregate(value_of("geomean(x)"))
         assert not duck.has_own_functions
     duck.close()

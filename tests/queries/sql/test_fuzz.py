@@ -1,4 +1,4 @@
-"""Whatever the text is, it is a statement or an error with a place, and that soon."""
+"""Every text is soon a statement, or an error with a place."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_key_of_a_damaged_query_is_found_or_not(duck: Duck, text: str) -> No
     ],
     ids=lambda text: text[:30],
 )
-def test_what_is_long_or_deep_is_a_statement_or_an_error_and_soon(text: str, duck: Duck) -> None:
+def test_a_long_or_deep_text_is_soon_a_statement_or_an_error(text: str, duck: Duck) -> None:
     start = time.perf_counter()
     assert_statement_or_error(text, duck)
     assert time.perf_counter() - start < 10

@@ -1,19 +1,18 @@
-"""Queries as trees run on tables that they are lent, under the names that they have for them."""
+"""Queries as trees run on lent tables, under the names that they use for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow as pa
 import pytest
 import sqlglot
 from sqlglot import exp
 
+from tests.database.setting import SCHEMA, table, views
+from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
 from upstream.errors import QueryError
 from upstream.queries.sql.lending import answer_once, prepare, written
-
-SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
 
 
 @pytest.fixture
@@ -25,14 +24,6 @@ def duck() -> Iterator[Duck]:
 
 def tree(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, dialect="duckdb")
-
-
-def table(*values: int) -> pa.Table:
-    return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
-
-
-def views(duck: Duck) -> list[tuple[str, ...]]:
-    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
 
 
 def test_a_lent_table_has_its_name_in_the_query(duck: Duck) -> None:
@@ -51,7 +42,7 @@ def test_the_query_itself_is_left_as_it_is(duck: Duck) -> None:
     assert query == before
 
 
-def test_a_table_of_another_schema_is_no_lent_one(duck: Duck) -> None:
+def test_a_table_of_another_schema_is_not_a_lent_one(duck: Duck) -> None:
     duck.rows("CREATE TABLE chunk AS SELECT 7 AS v")
     query = tree("SELECT a.v AS a, b.v AS b FROM main.chunk AS a, chunk AS b")
     assert prepare(duck, query, {"chunk": SCHEMA}).run(chunk=table(1)).to_pylist() == [
@@ -84,8 +75,7 @@ def test_a_statement_that_fails_once_is_an_error_with_its_text(duck: Duck) -> No
 
 
 def test_words_for_the_time_are_the_clock_of_the_engine(duck: Duck) -> None:
-    words = tree("SELECT current_date AS d, current_timestamp AS t, localtime AS l")
-    assert isinstance(words, exp.Query)
+    words = query_of("SELECT current_date AS d, current_timestamp AS t, localtime AS l")
     statement = written(duck, words, {})
     assert statement.text.lower().count("()") == 3
     assert statement.columns()[0] == ("d", "t", "l")

@@ -1,4 +1,4 @@
-"""Names are found in any case, and guessed."""
+"""Names are found in any case, and suggested for misspelt ones."""
 
 from __future__ import annotations
 

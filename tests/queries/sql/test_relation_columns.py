@@ -13,16 +13,11 @@ from upstream.queries.sql.relation_columns import (
     united,
     without,
 )
-from upstream.queries.sql.source_text import SourceText
+
+from .example_streams import select_of
 
 K, V = frozenset({(0, "k")}), frozenset({(0, "v")})
 COLUMNS = RelationColumn("k", K), RelationColumn("V", V)
-
-
-def select_of(text: str) -> exp.Select:
-    select = SourceText(text).statement()
-    assert isinstance(select, exp.Select)
-    return select
 
 
 def test_a_relation_that_is_not_known_may_have_any_column() -> None:

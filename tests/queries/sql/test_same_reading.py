@@ -22,7 +22,9 @@ from upstream.queries.sql.same_reading import Difference, difference
         ("SELECT a + 1", 'SELECT "+"(a, 1)'),
     ],
 )
-def test_what_differs_only_in_writing_is_the_same(one: str, other: str, duck: Duck) -> None:
+def test_texts_that_differ_only_in_notation_are_read_alike(
+    one: str, other: str, duck: Duck
+) -> None:
     assert difference(one, other, duck) is None
     assert difference(other, one, duck) is None
 
@@ -61,7 +63,7 @@ def test_what_duckdb_cannot_read_is_an_error_though_both_texts_are_alike(duck: D
         difference("SELECT a DIV b", "SELECT a DIV b", duck)
 
 
-def test_of_what_is_no_single_select_nothing_is_known(duck: Duck) -> None:
+def test_nothing_is_known_of_a_query_that_is_not_a_single_select(duck: Duck) -> None:
     text = "SELECT * FROM (PIVOT t ON a USING count(*))"
     assert difference(text, text, duck) == Difference(None)
 

@@ -1,4 +1,4 @@
-"""Texts are cut into tokens and parsed, and mistakes are shown where they are."""
+"""Texts are tokenized and parsed, and errors have a place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.source_text import LONGEST, SourceText, places_in_brackets
 from upstream.queries.sql.trees import place_of
 
-from .example_streams import shown
+from .example_streams import refused
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,12 @@ from .example_streams import shown
         ("SELECT 1; SELECT 2", "SELECT 2", "second statement"),
     ],
 )
-def test_what_does_not_parse_is_shown_where_it_is(text: str, place: str, reason: str) -> None:
-    with pytest.raises(QueryError, match=reason) as caught:
+def test_a_syntax_error_has_its_place(text: str, place: str, reason: str) -> None:
+    with refused(QueryError, place, reason):
         SourceText(text).statement()
-    assert shown(caught).startswith(place)
 
 
-def test_a_second_statement_is_told_from_bad_syntax() -> None:
+def test_a_second_statement_is_not_reported_as_bad_syntax() -> None:
     with pytest.raises(StatementError, match="one statement at a time"):
         SourceText("SELECT 1; SELECT 2;").statement()
 
@@ -54,7 +53,7 @@ def test_a_comment_without_an_end_is_an_error_at_the_end() -> None:
     assert caught.value.column == len("SELECT /* x") + 1
 
 
-def test_what_is_nested_too_deeply_is_an_error() -> None:
+def test_a_statement_that_is_nested_too_deeply_is_an_error() -> None:
     with pytest.raises(QuerySyntaxError, match="nested too deeply"):
         SourceText("SELECT " + "(" * 5_000 + "1" + ")" * 5_000).statement()
 
@@ -86,67 +85,46 @@ def test_rows_may_be_called_as_a_function(text: str) -> None:
     assert "ROWS(" in SourceText(text).statement().sql(DIALECT)
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW",
-        "ROWS (1) PRECEDING",
-        "ROWS BETWEEN (1 + 1) PRECEDING AND (2) FOLLOWING",
-    ],
-)
-def test_the_rows_of_a_frame_stay_a_keyword(frame: str, duck: Duck) -> None:
-    text = f"SELECT sum(i) OVER (ORDER BY i {frame}) FROM range(5) AS t(i)"
-    written = SourceText(text).statement().sql(DIALECT)
-    rows = [duck.rows(each) for each in (text, written)]
-    assert rows[0] == rows[1]
+OVER_FIVE = "FROM range(5) t(i) SELECT sum(i) OVER (ORDER BY i"
 
 
 @pytest.mark.parametrize(
-    "interval",
+    "text",
     [
-        "10 minutes ago",
-        "1 day 02:00:00",
-        "1 day -02:00:00",
-        "@ 1 minute",
-        "-5 minutes",
-        "1 minute -30 seconds",
-        "1.5 hours",
-        "02:00:00",
-        "1 year 2 months 3 days",
+        f"{OVER_FIVE} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
+        f"{OVER_FIVE} ROWS (1) PRECEDING)",
+        f"{OVER_FIVE} ROWS BETWEEN (1 + 1) PRECEDING AND (2) FOLLOWING)",
+        "SELECT INTERVAL '10 minutes ago'",
+        "SELECT INTERVAL '1 day 02:00:00'",
+        "SELECT INTERVAL '1 day -02:00:00'",
+        "SELECT INTERVAL '@ 1 minute'",
+        "SELECT INTERVAL '-5 minutes'",
+        "SELECT INTERVAL '1 minute -30 seconds'",
+        "SELECT INTERVAL '1.5 hours'",
+        "SELECT INTERVAL '02:00:00'",
+        "SELECT INTERVAL '1 year 2 months 3 days'",
+        """SELECT '{"a.b": 3}'::JSON -> 'a.b'""",
+        """SELECT '{"a": {"b": 3}}'::JSON -> '$.a.b'""",
+        """SELECT '{"a b": 3}' ->> 'a b'""",
+        """SELECT json_extract('{"a.b": 1}', 'a.b')""",
+        """SELECT json_extract('{"a": [1]}', '/a/0')""",
+        """SELECT json_extract_string('{"*": 1}', '*')""",
+        """SELECT '[1, 2]' -> 1""",
+        """SELECT '[1, 2]' ->> -1""",
+        """SELECT json_extract('{"a": 1}', ['a', '$.a'])""",
     ],
 )
-def test_an_interval_means_what_it_means_to_duckdb(interval: str, duck: Duck) -> None:
-    text = f"SELECT INTERVAL '{interval}'"
+def test_frames_intervals_and_json_paths_mean_what_they_mean_to_duckdb(
+    text: str, duck: Duck
+) -> None:
     written = SourceText(text).statement().sql(DIALECT)
-    rows = [duck.rows(each) for each in (text, written)]
-    assert rows[0] == rows[1]
+    assert duck.rows(text) == duck.rows(written)
 
 
 @pytest.mark.parametrize("interval", [".5 seconds", "+5 minutes", "P1D"])
 def test_what_is_no_interval_to_duckdb_does_not_become_one(interval: str) -> None:
     written = SourceText(f"SELECT INTERVAL '{interval}'").statement().sql(DIALECT)
     assert f"'{interval}'" in written
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        """'{"a.b": 3}'::JSON -> 'a.b'""",
-        """'{"a": {"b": 3}}'::JSON -> '$.a.b'""",
-        """'{"a b": 3}' ->> 'a b'""",
-        """json_extract('{"a.b": 1}', 'a.b')""",
-        """json_extract('{"a": [1]}', '/a/0')""",
-        """json_extract_string('{"*": 1}', '*')""",
-        """'[1, 2]' -> 1""",
-        """'[1, 2]' ->> -1""",
-        """json_extract('{"a": 1}', ['a', '$.a'])""",
-    ],
-)
-def test_a_json_path_means_what_it_means_to_duckdb(path: str, duck: Duck) -> None:
-    text = f"SELECT {path}"
-    written = SourceText(text).statement().sql(DIALECT)
-    rows = [duck.rows(each) for each in (text, written)]
-    assert rows[0] == rows[1]
 
 
 def test_nothing_is_logged_of_what_is_only_passed_on(caplog: pytest.LogCaptureFixture) -> None:
@@ -178,7 +156,7 @@ def test_arguments_are_found_by_their_places() -> None:
     "text",
     ["SELEC * FROM x", "SELECT * FROM", "SELECT 1 +", "DESCRIBE", "FROM x WHERE a >"],
 )
-def test_nothing_is_told_of_the_parser(text: str) -> None:
+def test_errors_do_not_mention_the_parser(text: str) -> None:
     with pytest.raises(QuerySyntaxError) as caught:
         SourceText(text).statement()
     assert not re.search("Token|keyword|Mul|GT|expression", caught.value.reason)

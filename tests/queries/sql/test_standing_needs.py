@@ -1,13 +1,11 @@
-"""What a query that stands needs: the key of its stream, few rows, and what stays as it is."""
+"""A standing query needs the key of its stream, few rows, and unchanged tables and settings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import sqlglot
 from sqlglot import exp
 
+from tests.queries.parsed import query_of
 from upstream import Engine, ManualClock, StatementError, UnboundedQueryError
 from upstream.database.duck import Duck
 from upstream.errors import QueryKeyError
@@ -106,15 +104,15 @@ def test_the_place_is_that_of_what_is_selected(duck: Duck) -> None:
         "SELECT price, row_number() OVER () FROM trades",
     ],
 )
-def test_of_windows_and_aggregates_nothing_is_asked(text: str, duck: Duck) -> None:
+def test_windows_and_aggregates_need_no_key(text: str, duck: Duck) -> None:
     assert key_of(text, duck) == ()
 
 
-def test_of_append_queries_nothing_is_asked(duck: Duck) -> None:
+def test_append_queries_need_no_key(duck: Duck) -> None:
     assert key_of("SELECT price FROM trades", duck, "append") == ()
 
 
-def test_common_table_expressions_that_read_one_another_many_times_are_no_harm(duck: Duck) -> None:
+def test_common_tables_that_read_one_another_many_times_are_planned_soon(duck: Duck) -> None:
     names = ", ".join(
         f"a{i} AS (SELECT a{i - 1}.* FROM a{i - 1}, a{i - 1} AS b)" for i in range(1, 40)
     )
@@ -145,7 +143,7 @@ def test_the_part_that_needs_all_rows_is_named(text: str, cause: str, cure: str)
     assert cure in found[1]
 
 
-def test_a_query_that_cannot_stand_is_told_why() -> None:
+def test_a_query_that_cannot_stand_is_refused_with_the_reason() -> None:
     with Engine(clock=ManualClock()) as engine:
         engine.sql("CREATE STREAM a (k INT, v INT) KEY (k)")
         engine.sql("CREATE STREAM b (k INT, w INT) KEY (k)")
@@ -154,13 +152,6 @@ def test_a_query_that_cannot_stand_is_told_why() -> None:
         with pytest.raises(UnboundedQueryError, match=r"a join of streams[^$]*latest\(b\)"):
             engine.continuous_query("SELECT v, w FROM a JOIN b USING (k)")
         engine.continuous_query("SELECT v, w FROM a JOIN latest(b) USING (k)")
-
-
-@pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
-    duck = Duck()
-    yield duck
-    duck.close()
 
 
 @pytest.mark.parametrize(
@@ -172,9 +163,7 @@ def duck() -> Iterator[Duck]:
     ],
 )
 def test_a_query_reads_the_tables_that_it_names(text: str, tables: set[str]) -> None:
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    assert tables_read(query) == tables
+    assert tables_read(query_of(text)) == tables
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Each kind of statement is told from the others, and all are values."""
+"""The kinds of statements are distinguished, and all of them are values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .example_streams import STREAMS
         ("CALL f()", OtherStatement),
     ],
 )
-def test_statements_are_told_apart(text: str, kind: type[object], duck: Duck) -> None:
+def test_kinds_of_statements_are_distinguished(text: str, kind: type[object], duck: Duck) -> None:
     statement = parse(text, duck)
     assert type(statement) is kind
     assert statement.text == text
@@ -57,7 +57,9 @@ def test_statements_are_told_apart(text: str, kind: type[object], duck: Duck) ->
         ("SUMMARIZE t", False),
     ],
 )
-def test_queries_are_told_from_other_statements(text: str, is_exact: bool, duck: Duck) -> None:
+def test_queries_are_distinguished_from_other_statements(
+    text: str, is_exact: bool, duck: Duck
+) -> None:
     statement = parse(text, duck)
     assert isinstance(statement, OtherStatement)
     assert statement.is_exact is is_exact

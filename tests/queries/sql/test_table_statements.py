@@ -1,4 +1,4 @@
-"""Statements about tables: what DuckDB is given, and what streams are kept out of."""
+"""Statements about tables: what DuckDB runs, and where streams are refused."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_query_over_streams_is_described_and_explained(engine: Engine) -> None
         assert "AGGREGATE" in plan["explain_value"].upper()
 
 
-def test_what_is_wrong_in_an_explained_query_is_shown_where_it_is(engine: Engine) -> None:
+def test_an_error_in_an_explained_query_has_its_place(engine: Engine) -> None:
     with pytest.raises(UnknownColumnError) as caught:
         engine.sql("EXPLAIN SELECT\n pric FROM trades")
     assert (caught.value.line, caught.value.column) == (2, 2)
@@ -154,7 +154,9 @@ def test_a_window_is_for_standing_queries(engine: Engine, text: str) -> None:
         ("SUMMARIZE kep", "did you mean kept?"),
     ],
 )
-def test_of_an_unknown_table_the_nearest_is_offered(engine: Engine, text: str, hint: str) -> None:
+def test_the_nearest_name_is_suggested_for_an_unknown_table(
+    engine: Engine, text: str, hint: str
+) -> None:
     engine.sql("CREATE TABLE kept (symbol TEXT)")
     with pytest.raises(UnknownTableError) as caught:
         engine.sql(text)
@@ -179,13 +181,13 @@ def test_of_an_unknown_table_the_nearest_is_offered(engine: Engine, text: str, h
         "ROLLBACK",
     ],
 )
-def test_what_is_not_for_streams_is_refused(engine: Engine, text: str) -> None:
+def test_statements_that_are_not_for_streams_are_refused(engine: Engine, text: str) -> None:
     with pytest.raises(StatementError):
         engine.sql(text)
     assert engine.sql("SELECT count(*) AS n FROM trades").to_pylist() == [{"n": 2}]
 
 
-def test_what_duckdb_refuses_is_an_error_of_ours(engine: Engine) -> None:
+def test_an_error_of_duckdb_becomes_an_error_of_the_library(engine: Engine) -> None:
     with pytest.raises(QueryError, match="nothing"):
         engine.sql("INSERT INTO nothing VALUES (1)")
 
@@ -198,7 +200,7 @@ def test_what_duckdb_refuses_is_an_error_of_ours(engine: Engine) -> None:
         ("DELETE FROM trades", "INSERT INTO"),
     ],
 )
-def test_it_is_said_what_streams_have_instead(engine: Engine, text: str, hint: str) -> None:
+def test_the_error_names_what_streams_offer_instead(engine: Engine, text: str, hint: str) -> None:
     with pytest.raises(StatementError) as caught:
         engine.sql(text)
     assert hint in caught.value.hint
@@ -240,12 +242,12 @@ def test_a_statement_about_tables_is_run_as_it_was_written(engine: Engine) -> No
 
 
 @pytest.mark.parametrize("text", ["BEGIN", "START TRANSACTION", "COMMIT", "ABORT"])
-def test_there_are_no_transactions(engine: Engine, text: str) -> None:
+def test_transactions_are_refused(engine: Engine, text: str) -> None:
     with pytest.raises(StatementError, match="transaction"):
         engine.sql(text)
 
 
-def test_what_only_duckdb_can_read_changes_no_stream(engine: Engine) -> None:
+def test_a_statement_that_only_duckdb_can_read_changes_no_stream(engine: Engine) -> None:
     with pytest.raises(StatementError, match="is for tables"):
         engine.sql("ALTER TABLE trades ALTER price SET DATA TYPE TEXT USING price || x'41'")
     with pytest.raises(StatementError, match="works in standing queries"):

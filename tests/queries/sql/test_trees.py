@@ -1,17 +1,12 @@
-"""Questions about trees."""
+"""Functions on trees."""
 
 from __future__ import annotations
 
 import pytest
 from sqlglot import exp, parse_one
 
+from tests.queries.parsed import select_of
 from upstream.queries.sql import trees
-
-
-def _select(sql: str) -> exp.Select:
-    query = parse_one(sql, dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    return query
 
 
 @pytest.mark.parametrize(
@@ -23,13 +18,13 @@ def test_a_chunk_is_known_by_its_name(name: str, index: int | None) -> None:
 
 
 def test_chunks_are_found_wherever_they_are_read() -> None:
-    query = _select("SELECT 1 FROM chunk_2 WHERE x IN (SELECT x FROM chunk_0, chunk_2 AS b)")
+    query = select_of("SELECT 1 FROM chunk_2 WHERE x IN (SELECT x FROM chunk_0, chunk_2 AS b)")
     assert trees.chunks_in(query) == (0, 2)
     assert len(trees.chunk_tables(query)) == 3
 
 
 def test_own_nodes_are_without_those_of_queries_inside() -> None:
-    query = _select("SELECT a + (SELECT max(b) FROM t)")
+    query = select_of("SELECT a + (SELECT max(b) FROM t)")
     names = [n.name for n in trees.own_nodes(query.expressions[0]) if isinstance(n, exp.Column)]
     assert names == ["a"]
     assert [q.sql() for q in trees.nested_queries(query.expressions[0])] == [
@@ -41,18 +36,18 @@ def test_replacing_goes_from_the_top_down_and_not_into_queries() -> None:
     def change(node: exp.Expr) -> exp.Expr | None:
         return exp.column("y") if isinstance(node, exp.Column) and node.name == "x" else None
 
-    tree = _select("SELECT f(x, (SELECT x FROM t)) + x").expressions[0]
+    tree = select_of("SELECT f(x, (SELECT x FROM t)) + x").expressions[0]
     assert trees.replaced(tree, change).sql() == "F(y, (SELECT x FROM t)) + y"
     assert tree.sql() == "F(x, (SELECT x FROM t)) + x"
 
 
 def test_a_prefix_is_one_that_no_table_has() -> None:
-    assert trees.merged_prefix(_select("SELECT 1 FROM a, b AS merged")) == "merged_"
-    assert trees.merged_prefix(_select("SELECT 1 FROM a AS merged_1")) == "_merged_"
+    assert trees.merged_prefix(select_of("SELECT 1 FROM a, b AS merged")) == "merged_"
+    assert trees.merged_prefix(select_of("SELECT 1 FROM a AS merged_1")) == "_merged_"
 
 
 def test_conjuncts_are_what_must_all_hold() -> None:
-    where = _select("SELECT 1 WHERE a AND (b AND (c OR d))").args["where"]
+    where = select_of("SELECT 1 WHERE a AND (b AND (c OR d))").args["where"]
     assert [part.sql() for part in trees.conjuncts(where.this)] == ["a", "b", "c OR d"]
     assert trees.conjuncts(None) == []
 
@@ -78,7 +73,7 @@ def test_what_is_known_is_in_brackets_where_its_operators_bind_loosely(
     ("item", "expected"), [("*", True), ("t.*", True), ("count(*)", False), ("a", False)]
 )
 def test_a_star_is_all_columns(item: str, expected: bool) -> None:
-    assert trees.is_star(_select(f"SELECT {item} FROM t").selects[0]) is expected
+    assert trees.is_star(select_of(f"SELECT {item} FROM t").selects[0]) is expected
 
 
 @pytest.mark.parametrize(
@@ -93,5 +88,5 @@ def test_a_star_is_all_columns(item: str, expected: bool) -> None:
     ],
 )
 def test_a_common_table_is_seen_behind_it_only(text: str, expected: bool) -> None:
-    [table] = [each for each in _select(text).find_all(exp.Table) if each.name == "t"][:1]
+    [table] = [each for each in select_of(text).find_all(exp.Table) if each.name == "t"][:1]
     assert (trees.common_table(table) is not None) is expected

@@ -1,4 +1,4 @@
-"""The tables that the bounds of windows are read from: their names, their types, their one row."""
+"""The tables of the bounds of windows: their names, their types, their one row."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def stream(kind: pa.DataType) -> StreamDefinition:
     ],
     ids=["TIMESTAMP", "TIMESTAMPTZ", "DATE", "DOUBLE", "FLOAT", "TINYINT", "UBIGINT", "rows", "by"],
 )
-def test_a_bound_is_of_the_type_of_what_the_window_goes_by(
+def test_a_bound_has_the_type_of_the_axis_of_its_window(
     kind: pa.DataType, call: str, bounds: int, expected: object
 ) -> None:
     definition = stream(kind)
@@ -86,7 +86,7 @@ def test_a_bound_is_a_query_over_the_table_of_its_window() -> None:
 @pytest.mark.parametrize(
     "text", ["(SELECT window_end FROM main.bounds_1)", "(SELECT a FROM bounds_x)", "(SELECT 1)"]
 )
-def test_other_queries_are_no_bounds(text: str) -> None:
+def test_other_queries_are_not_bounds(text: str) -> None:
     tree = parse_one(text)
     assert not is_bound(tree)
     assert bounds_in(tree) == frozenset()

@@ -1,4 +1,4 @@
-"""A window says how long its steps are."""
+"""A window knows the length of its steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_windows_and_slides_are_whole_numbers_of_steps(size: int, slide: int) ->
     assert size % step == slide % step == 0
 
 
-def test_what_has_no_slide_has_no_steps() -> None:
+def test_a_window_without_a_slide_has_no_steps() -> None:
     assert WindowClause(WindowKind.STREAM, "trades").step == 0
     assert WindowClause(WindowKind.LATEST, "trades", rows=3, per=("symbol",)).step == 0
 

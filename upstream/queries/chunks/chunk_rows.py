@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import pyarrow as pa
+
 from ...rows.arrow_data import empty_table
 from .ring import Ring
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from .cutter import Piece
 
 _PIECES: Final = 512
@@ -63,8 +63,6 @@ class ChunkRows:
 
     def unfed(self, end: int) -> list[Piece]:
         """Return the rows before a chunk that are not fed, by chunk."""
-        import pyarrow as pa
-
         found = []
         for chunk in sorted(chunk for chunk in self._unfed if chunk < end):
             pieces = self._ring.of(chunk)[self._fed.get(chunk, 0) :]
@@ -105,8 +103,6 @@ class ChunkRows:
 
 def together(pieces: list[pa.Table]) -> pa.Table:
     """Copy the rows of many small tables into one piece."""
-    import pyarrow as pa
-
     return pa.concat_tables(pieces).combine_chunks()
 
 
@@ -136,8 +132,6 @@ class SlidingTable:
 
     def add(self, chunk: int, rows: pa.Table) -> None:
         """Note that rows arrived for a chunk. The ring already has the last of them."""
-        import pyarrow as pa
-
         first, end, pieces, known = self._state
         if not first <= chunk < end:
             return
@@ -158,8 +152,6 @@ class SlidingTable:
 
     def window(self, first: int, end: int, ring: Ring[pa.Table]) -> pa.Table:
         """Return the rows of the chunks in `[first, end)`. O(new pieces), amortized."""
-        import pyarrow as pa
-
         if first < self._state.first or end < self._state.end:
             self._state = self._nothing
         if (first, end) == self._state[:2]:

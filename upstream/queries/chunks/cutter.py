@@ -90,7 +90,7 @@ class Cutter:
         if first == last:
             return [(first, rows)]
         if last - first > len(times):
-            return _pieces(rows, self._grid.chunks_of(times))
+            return cut_by_chunk(rows, self._grid.chunks_of(times))
         starts = np.searchsorted(times, self._grid.starts(first, last))  # cheaper than divisions
         ends = np.append(starts[1:], len(times))
         starts[0] = 0
@@ -115,7 +115,7 @@ class Cutter:
         accepted = np.flatnonzero(~is_late)
         chunks = chunks[accepted]
         order = np.argsort(chunks, kind="stable")
-        pieces = _pieces(rows.take(accepted[order]), chunks[order])
+        pieces = cut_by_chunk(rows.take(accepted[order]), chunks[order])
         late = len(times) - len(accepted)
         if not pieces:
             return Cut([], progress, late=late)
@@ -123,7 +123,7 @@ class Cutter:
         return Cut(pieces, progress, int(times.min()), int(times.max()), late, tuple(amended))
 
 
-def _pieces(rows: pa.Table, chunks: Integers) -> list[Piece]:
+def cut_by_chunk(rows: pa.Table, chunks: Integers) -> list[Piece]:
     """Cut rows with ascending chunks at the places where the chunk changes."""
     if not len(chunks):
         return []

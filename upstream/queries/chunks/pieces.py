@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from ..sql.names import STEP
+from .cutter import cut_by_chunk
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from .cutter import Piece
     from .grid import Integers
 
@@ -31,37 +31,26 @@ def portions(pieces: Iterable[Piece], most_rows: int) -> list[list[Piece]]:
 
 def with_chunks(pieces: Sequence[Piece]) -> pa.Table:
     """Return the rows of all pieces, with a column for their chunks in front."""
-    import pyarrow as pa
-
     chunks, tables = zip(*pieces, strict=True)
     column = np.repeat(np.array(chunks, np.int64), [table.num_rows for table in tables])
     return pa.concat_tables(tables).append_column(STEP, pa.array(column))
 
 
-def by_chunk(rows: pa.Table) -> Iterator[Piece]:
-    """Yield rows by chunk. The first column has the chunk and is removed."""
-    if rows.num_rows:
-        rows, starts = _in_order(rows)
-        yield from _cut(rows.remove_column(0), rows.column(0).to_numpy(), starts)
+def by_chunk(rows: pa.Table) -> list[Piece]:
+    """Return rows by chunk. The first column has the chunk and is removed."""
+    rows, chunks = _in_order(rows)
+    return cut_by_chunk(rows.remove_column(0), chunks)
 
 
-def with_their_chunks(rows: pa.Table) -> Iterator[Piece]:
-    """Yield rows by chunk. The first column has the chunk and stays."""
-    if rows.num_rows:
-        rows, starts = _in_order(rows)
-        yield from _cut(rows, rows.column(0).to_numpy(), starts)
+def with_their_chunks(rows: pa.Table) -> list[Piece]:
+    """Return rows by chunk. The first column has the chunk and stays."""
+    return cut_by_chunk(*_in_order(rows))
 
 
 def _in_order(rows: pa.Table) -> tuple[pa.Table, Integers]:
-    """Return rows in the order of their chunks, and where each chunk begins."""
+    """Return rows in the order of their chunks, and their chunks."""
     chunks: Integers = rows.column(0).to_numpy()
     if bool((chunks[1:] < chunks[:-1]).any()):
         order = np.argsort(chunks, kind="stable")
         rows, chunks = rows.take(order), chunks[order]
-    return rows, np.flatnonzero(np.concatenate(([True], chunks[1:] != chunks[:-1])))
-
-
-def _cut(rows: pa.Table, chunks: Integers, starts: Integers) -> Iterator[Piece]:
-    ends = np.append(starts[1:], len(chunks))
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        yield int(chunks[start]), rows.slice(start, end - start)
+    return rows, chunks

@@ -13,14 +13,13 @@ from heapq import heappop, heappush, heapreplace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from ...held_interrupt import HeldInterrupt
 from ...rows.arrow_words import one_array
 from ...rows.group_codes import GroupCodes
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from .grid import Integers
 
 _SPARE_PLACES: Final = 4_096
@@ -168,8 +167,6 @@ class Sessions:
 
         A row that was cut from a batch keeps the whole batch in memory. O(1) per row, amortized.
         """
-        import pyarrow as pa
-
         if self._kept_rows <= 2 * self.rows + _SPARE_ROWS:
             return
         sessions = list(self._open.values())
@@ -211,8 +208,6 @@ class Sessions:
 
     def _growths(self, rows: pa.Table, times: Integers, places: Integers) -> list[Growth]:
         """Divide rows that are in the order of time, none of them before an earlier row."""
-        import pyarrow as pa
-
         order = np.argsort(places, kind="stable")
         rows = rows.take(pa.array(order))
         times, places = times[order], places[order]
@@ -234,8 +229,6 @@ class Sessions:
         self, rows: pa.Table, times: Integers, places: Integers, newest: int | None
     ) -> SessionCut:
         """Divide rows one after the other, as time passes with each of them."""
-        import pyarrow as pa
-
         drafts: list[_Draft] = []
         open_drafts: dict[int, _Draft] = {}
         late = 0
@@ -276,8 +269,6 @@ class Sessions:
         """Number the places again when more than half of them have no session."""
         if len(self._places) < 2 * len(self._open) + _SPARE_PLACES:
             return
-        import pyarrow as pa
-
         places = GroupCodes(self._types)
         sessions = list(self._open.values())
         if sessions:

@@ -1,4 +1,4 @@
-"""Decides how windows are evaluated: in full, or incrementally.
+"""Decides by measured times how windows are evaluated: in full or incrementally, how far ahead.
 
 A window of one input is cheaper in full up to some size. For joined windows neither way always
 wins. Incrementally, a slide costs about the same at any size. In full, the cost depends on the rows
@@ -22,6 +22,11 @@ _WINDOWS: Final = 4
 """This many windows are measured for each way."""
 _HOPELESS: Final = 4
 """If a window costs this many times the other way, one measurement is enough."""
+_SLIDES: Final = 5
+"""The number of portions is kept for this many slides before their response is judged."""
+_MOST_PORTIONS: Final = 1_024
+_GAIN: Final = 0.95
+"""The ratio to which a response has to fall for more portions to be worth it."""
 
 
 class ChosenWay:
@@ -92,3 +97,37 @@ class ChosenWay:
         cheaper = ", or in full where that is measured to be cheaper"
         larger = cheaper if self._is_joined and not self.is_measured else ""
         return f"{whole}; larger ones {increments}{larger}"
+
+
+class Portions:
+    """Adapts the number of portions of the open chunk (DataCell, "Optimized Incremental Plans").
+
+    The more of a chunk is in partials before its last row arrives, the sooner the result is there
+    after that row. But each portion costs a statement. The number of portions doubles every few
+    slides as long as the response becomes shorter, and returns to the best number when it does not.
+    """
+
+    __slots__ = ("_best", "_is_settled", "_responses", "count")
+
+    def __init__(self) -> None:
+        self.count = 1
+        """In how many portions a chunk is processed."""
+        self._best: tuple[float, int] | None = None
+        self._responses: list[float] = []
+        self._is_settled = False
+
+    def responded(self, seconds: float) -> None:
+        """Note how long after the last row of a chunk the result was there."""
+        if self._is_settled:
+            return
+        self._responses.append(seconds)
+        if len(self._responses) < _SLIDES:
+            return
+        response = sorted(self._responses)[_SLIDES // 2]
+        self._responses.clear()
+        if self._best is not None and response >= _GAIN * self._best[0]:
+            self.count = self._best[1]
+            self._is_settled = True
+        else:
+            self._best = (response, self.count)
+            self.count = min(2 * self.count, _MOST_PORTIONS)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial as bind
 from typing import TYPE_CHECKING, Final, Protocol
 
+import pyarrow as pa
+
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
 from ..chunks.pieces import by_chunk, portions, with_chunks
@@ -22,8 +24,6 @@ from ..sql.lending import prepare
 from ..sql.names import STEP
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ...database.duck import Duck
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.cutter import Piece
@@ -179,8 +179,6 @@ class ChunkLeaf:
     def __init__(
         self, leaf: split_query.Leaf, schema: pa.Schema, duck: Duck, *, cumulative: bool = False
     ) -> None:
-        import pyarrow as pa
-
         [self._number] = leaf.windows
         self._relation = f"chunk_{self._number}"
         self.keeps_rows = bool(leaf.reason)
@@ -264,7 +262,7 @@ class ChunkLeaf:
     def _together(self, pieces: list[Piece], failed: FailedRows) -> list[Piece]:
         if len(pieces) > 1:
             try:
-                return list(by_chunk(self._by_chunk.run(**{self._relation: with_chunks(pieces)})))
+                return by_chunk(self._by_chunk.run(**{self._relation: with_chunks(pieces)}))
             except DatabaseError:
                 pass  # one by one, so that the rows that fail can be found
         return [partial for piece in pieces for partial in self._partials_of(*piece, failed)]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...database.failure import DatabaseError
@@ -21,8 +22,7 @@ from ..results.error_text import error_text
 from ..results.failing_rows import spare
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from ...database.duck import Duck
     from ...database.prepared import Prepared
     from ...tables.log import LogReader
     from ...tables.newest_rows import NewestRows
@@ -173,8 +173,48 @@ class NewestEvaluation:
         return Answer(None, None, due, 0, table, None, failed, error, self._delivered)
 
 
+class SideTable:
+    """Lends the newest rows of a stream to DuckDB: a table for a query over other windows.
+
+    It is brought up to date before the query reads its streams, so that a row is joined with the
+    rows that are the newest when it is evaluated.
+    """
+
+    __slots__ = ("_duck", "_is_stale", "_newest", "_relation", "reader")
+
+    def __init__(
+        self, reader: LogReader, newest: NewestRows, schema: pa.Schema, duck: Duck
+    ) -> None:
+        self.reader = reader
+        self._duck = duck
+        self._newest = newest
+        self._relation = duck.lend(schema)
+        self._is_stale = False
+        """Whether rows were read that are not lent yet."""
+
+    @property
+    def name(self) -> str:
+        """The name of the table in DuckDB."""
+        return self._relation.name
+
+    def refresh(self) -> None:
+        """Read what waits. O(changes)."""
+        rows = self.reader.peek_rows()
+        if rows is not None:
+            with HeldInterrupt():
+                self._newest.add(rows)
+                self.reader.take(rows.num_rows)
+                self._is_stale = True
+        if self._is_stale:
+            self._relation.hold(self._newest.table())
+            self._is_stale = False
+
+    def close(self) -> None:
+        """Stop reading, and take the table back."""
+        self.reader.close()
+        self._duck.take_back(self._relation)
+
+
 def joined(spared: Spared, schema: pa.Schema) -> pa.Table:
     """Return the results of a statement for the rows that it does not fail on, as one table."""
-    import pyarrow as pa
-
     return pa.concat_tables(spared.results) if spared.results else empty_table(schema)

@@ -6,6 +6,7 @@ This module also refuses windows that cannot be combined, and options that do no
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING, Final, Never
 
@@ -31,32 +32,29 @@ def refuse_choices_of_windows(parsed: ParsedQuery, choices: Choices) -> None:
     for name in ("allowed_lateness", "close_after"):
         if getattr(choices, name) is not None:
             hint = "leave it out, or write hop(stream, …) or tumble(stream, …) where a stream is"
-            raise WindowError(
-                f"{name} applies to windows over time, and this query has no window",
-                parsed.text,
-                parsed.places[0],
-                hint,
-            )
+            reason = f"{name} applies to windows over time, and this query has no window"
+            parsed.refuse(WindowError, 0, reason, hint)
 
 
 def refuse_unfitting(parsed: ParsedQuery, number: int, choices: Choices) -> None:
     """Refuse an option that the window with this number cannot have."""
     clause = parsed.windows[number]
     if choices.allowed_lateness is not None and (why := _is_never_late(clause)):
-        _refuse(f"allowed_lateness applies to source-time windows: {why}", parsed, number)
+        reason = f"allowed_lateness applies to source-time windows: {why}"
+        parsed.refuse(WindowError, number, reason, "leave it out")
     if choices.close_after is not None and (why := _closes_anyway(clause)):
-        _refuse(f"close_after applies to source-time windows with a slide: {why}", parsed, number)
+        reason = f"close_after applies to source-time windows with a slide: {why}"
+        parsed.refuse(WindowError, number, reason, "leave it out")
 
 
 def refuse_leaving_out(parsed: ParsedQuery, number: int) -> Never:
     """Refuse options that would leave rows out of an append query without a window."""
-    raise StatementError(
+    reason = (
         "emit and emit_every cannot skip results here: without a window, an append query "
-        "returns each row once",
-        parsed.text,
-        parsed.places[number],
-        hint="leave them out, give the stream a window, or choose semantics='update'",
+        "returns each row once"
     )
+    hint = "leave them out, give the stream a window, or choose semantics='update'"
+    parsed.refuse(StatementError, number, reason, hint)
 
 
 def _is_never_late(clause: WindowClause) -> str:
@@ -79,41 +77,29 @@ def _closes_anyway(clause: WindowClause) -> str:
     return "windows on arrival close by the clock" if clause.axis is Axis.ARRIVAL else ""
 
 
-def _refuse(reason: str, parsed: ParsedQuery, number: int) -> Never:
-    raise WindowError(reason, parsed.text, parsed.places[number], "leave it out")
-
-
 def check_together(
     parsed: ParsedQuery, numbers: Sequence[int], definitions: Sequence[StreamDefinition]
 ) -> None:
     """Raise WindowError for windows that one query cannot have together."""
+    refuse = partial(parsed.refuse, WindowError, numbers[-1])
     clauses = [parsed.windows[number] for number in numbers]
     for of, (reason, hint) in _ALIKE.items():
         first, *others = [of(clause) for clause in clauses]
         if any(other != first for other in others):
-            raise WindowError(reason, parsed.text, parsed.places[numbers[-1]], hint)
+            refuse(reason, hint)
     units = {
         definitions[each].units_per_second
         for each in numbers
         if parsed.windows[each].axis is Axis.SOURCE
     }
     if len(units) > 1:
-        reason, hint = _ALIKE[_axis]
-        raise WindowError(reason, parsed.text, parsed.places[numbers[-1]], hint)
+        refuse(*_ALIKE[_axis])
     if len(numbers) > 1 and any(each.kind is WindowKind.SESSION for each in clauses):
-        raise WindowError(
-            "a query can have sessions of one stream only",
-            parsed.text,
-            parsed.places[numbers[-1]],
-            hint="join them with latest(stream) or a table, or write two queries",
-        )
+        hint = "join them with latest(stream) or a table, or write two queries"
+        refuse("a query can have sessions of one stream only", hint)
     if any(each.answers_empty for each in clauses) and len({_slide(each) for each in clauses}) > 1:
-        raise WindowError(
-            "with empty => true, all windows of a query need the same slide and offset",
-            parsed.text,
-            parsed.places[numbers[-1]],
-            hint="give all windows the same slide and offset, or leave empty out",
-        )
+        hint = "give all windows the same slide and offset, or leave empty out"
+        refuse("with empty => true, all windows of a query need the same slide and offset", hint)
 
 
 def _kind(clause: WindowClause) -> object:
@@ -191,13 +177,9 @@ def _windows(clause: WindowClause, grid: Grid) -> Windows:
     return Windows(size, slide, phase, size if clause.axis is Axis.ROWS else None)
 
 
-def check_steps(parsed: ParsedQuery, place: int | None, schedule: Schedule) -> None:
+def check_steps(parsed: ParsedQuery, number: int, schedule: Schedule) -> None:
     """Raise WindowError if a window would consist of too many chunks."""
     most = max(each.size for each in schedule.windows)
     if most > MOST_STEPS:
-        raise WindowError(
-            f"a window would consist of {most:,} chunks",
-            parsed.text,
-            place,
-            hint="choose sizes, slides and offsets with a larger common divisor",
-        )
+        hint = "choose sizes, slides and offsets with a larger common divisor"
+        parsed.refuse(WindowError, number, f"a window would consist of {most:,} chunks", hint)

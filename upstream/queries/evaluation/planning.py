@@ -27,10 +27,9 @@ from ..sql.lending import prepare
 from ..sql.standing_needs import cause_and_cure, tables_read
 from ..sql.window_bounds import bounds_name
 from ..sql.window_clause import WindowKind
-from .newest import NewestEvaluation
+from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
-from .side_table import SideTable
 from .window_planning import Given, WindowPlanner
 
 if TYPE_CHECKING:
@@ -151,13 +150,9 @@ class _Planner:
         if not split_query.row_wise:
             cause, cure = cause_and_cure(self._parsed)
             why = next((leaf.reason for leaf in split_query.leaves if leaf.reason), cause)
-            raise UnboundedQueryError(
-                "without a window, this query would have to keep all rows of the stream"
-                + (f": {why}" if why else ""),
-                self._parsed.text,
-                self._parsed.places[numbers[0]],
-                hint=cure,
-            )
+            reason = "without a window, this query would have to keep all rows of the stream"
+            reason += f": {why}" if why else ""
+            self._parsed.refuse(UnboundedQueryError, numbers[0], reason, cure)
         readers = [self._reader(i) for i in numbers]
         evaluation = RowWiseEvaluation(
             readers,
@@ -245,12 +240,10 @@ class _Planner:
             if i in numbers:
                 continue
             if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
-                raise UnboundedQueryError(
-                    f"all rows of {window.stream} would have to be kept for the join with a window",
-                    self._parsed.text,
-                    self._parsed.places[i],
-                    hint=f"use latest({window.stream}), or give it the same window",
-                )
+                stream = window.stream
+                reason = f"all rows of {stream} would have to be kept for the join with a window"
+                hint = f"use latest({stream}), or give it the same window"
+                self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
             side_table = SideTable(self._reader(i), self._newest_rows(i), schema, self._duck)
             names[f"chunk_{i}"] = side_table.name

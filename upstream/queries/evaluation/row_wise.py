@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
 from ...held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
 from ..results.answer import Answer, Answers, Counts, Description
 from ..results.failing_rows import spare
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ...database.prepared import Prepared
     from ...tables.log import Batch, LogReader
     from ..results.failing_rows import FailingRows, Spared
@@ -104,8 +104,6 @@ class RowWiseEvaluation:
             yield portion
 
     def _answer(self, portion: Portion) -> tuple[Answer, list[Spared]]:
-        import pyarrow as pa
-
         parts: list[Spared] = []
         for number in range(len(self._readers)):
             tables = [batch.rows for of, batch in portion if of == number]

@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 from ...held_interrupt import HeldInterrupt
 from ..chunks.cutter import microseconds
 from ..chunks.windows import Span
@@ -18,8 +21,6 @@ from ..sql.window_bounds import bounds_name, bounds_table
 from ..sql.window_clause import Axis
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ...rows.stream_definition import StreamDefinition
     from ...rows.stream_times import WindowBound
     from ...tables.log import Batch, LogReader
@@ -152,8 +153,6 @@ class SessionEvaluation:
     # Reading
 
     def _cut(self, batch: Batch) -> SessionCut:
-        import numpy as np
-
         newest = self._progress.newest
         if self._progress.axis is Axis.ARRIVAL:
             time = microseconds(batch.arrival)
@@ -180,8 +179,6 @@ class SessionEvaluation:
 
     def _answered(self, sessions: Sequence[Session], now: float) -> list[Answer]:
         """Return answers for sessions that have ended."""
-        import pyarrow as pa
-
         numbers = [next(self._numbers) for _ in sessions]
         pieces = [
             (number, pa.concat_tables(each.pieces))

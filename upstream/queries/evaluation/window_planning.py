@@ -15,7 +15,7 @@ from ..chunks.sessions import GapEnds, Sessions
 from ..chunks.walk import Walk
 from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
-from ..pairs.pairing import WindowPairing
+from ..pairs.pairing import Pairing
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import reads_tables
 from ..sql.window_bounds import bounds_name, bounds_schema
@@ -88,7 +88,7 @@ class WindowPlanner:
         self._grid = grid_of(self._clauses, self._definitions[0])
         self._schedule = schedule_of(self._clauses, self._grid)
         if self._schedule is not None:
-            check_steps(parsed, parsed.places[numbers[-1]], self._schedule)
+            check_steps(parsed, numbers[-1], self._schedule)
         self._read_bounds = {
             i: bounds_schema(clause, definition)
             for i, (clause, definition) in enumerate(
@@ -154,7 +154,7 @@ class WindowPlanner:
             leaf,
             schemas,
             self._duck,
-            pairing=WindowPairing(schedule, leaf.windows),
+            pairing=Pairing(schedule, leaf.windows),
             failing=self._given.failing,
         )
 
@@ -165,12 +165,10 @@ class WindowPlanner:
                 why = leaf.reason or "the result contains its rows"
                 if len(leaf.windows) > 1:
                     why = "a new row may join any of them"
-                raise UnboundedQueryError(
-                    f"this query would have to keep all rows since the landmark: {why}",
-                    self._given.parsed.text,
-                    self._given.parsed.places[self._numbers[leaf.windows[0]]],
-                    hint="aggregate the rows, or use a sliding window: hop(stream, …)",
-                )
+                reason = f"this query would have to keep all rows since the landmark: {why}"
+                hint = "aggregate the rows, or use a sliding window: hop(stream, …)"
+                number = self._numbers[leaf.windows[0]]
+                self._given.parsed.refuse(UnboundedQueryError, number, reason, hint)
             definition = self._definitions[leaf.windows[0]]
             leaves.append(ChunkLeaf(leaf, definition.schema, self._duck, cumulative=True))
         finish = self._finish(split, leaves, schema)

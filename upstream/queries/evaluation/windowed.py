@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
-from ..chunks.portions import Portions
 from ..chunks.walk import Due
 from ..results.answer import Answer, Answers, Counts, Description
+from .chosen_way import Portions
 
 if TYPE_CHECKING:
     import pyarrow as pa

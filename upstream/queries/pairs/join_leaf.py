@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
@@ -31,8 +32,6 @@ from .pair_statements import PairStatements
 from .sparing_join import Joined, sparing_join
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ...database.duck import Duck
     from ..chunks.cutter import Piece
     from ..results.failing_rows import FailedRows, FailingRows, Place
@@ -193,8 +192,6 @@ class JoinLeaf:
 
     def _keyed(self, number: int, chunk: int, rows: pa.Table) -> Piece:
         """Return rows with the key of their pairs as the first column."""
-        import pyarrow as pa
-
         key = self._pairing.key(number, chunk)
         if key != chunk:
             keys = pa.array(np.full(rows.num_rows, key, np.int64))
@@ -227,8 +224,6 @@ class JoinLeaf:
 
     def _joined_anew(self, spans: Sequence[Span]) -> pa.Table:
         """Join the rows of an earlier window again."""
-        import pyarrow as pa
-
         self._join()
         one, *_ = self._inputs
         pieces = list(self._held[one].between(*spans[one]))
@@ -242,8 +237,6 @@ class JoinLeaf:
         self, join: Join, number: int, pieces: Sequence[Piece], spans: Sequence[Span]
     ) -> Joined:
         """Join pieces of an input with the held rows of the others for a window."""
-        import pyarrow as pa
-
         partners = self._pairing.partners(number, spans)
         others = {each: self._rows(each, span) for each, span in partners.items()}
         if not pieces or not all(table.num_rows for table in others.values()):
@@ -256,8 +249,6 @@ class JoinLeaf:
 
     def _rows(self, number: int, span: Span) -> pa.Table:
         """Return the held rows of an input for a span."""
-        import pyarrow as pa
-
         if span == self._spans[number]:
             return self._table(number).window(*span, self._held[number])
         parts = [rows for _, rows in self._held[number].between(*span)]

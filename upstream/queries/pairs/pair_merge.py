@@ -11,6 +11,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
 from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
 from ..rewriting.relations import PARTIALS, merge_query
@@ -19,8 +21,6 @@ from ..sql.names import STEP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
 
     from ...database.duck import Duck
     from ..rewriting.split_query import State
@@ -48,8 +48,6 @@ class PairMerge:
         schema: pa.Schema,
         duck: Duck,
     ) -> None:
-        import pyarrow as pa
-
         self._schema = schema.insert(0, pa.field(STEP, pa.int64()))
         self.query = self._by_key = None
         if groups is not None:
@@ -106,8 +104,6 @@ class PairMerge:
 
     def _rows_of_window(self) -> pa.Table:
         """Combine the rows of the window, and replace what is kept."""
-        import pyarrow as pa
-
         rows = pa.concat_tables(self._tables) if self._tables else empty_table(self._schema)
         rows = rows.combine_chunks()
         is_in = rows.column(0).to_numpy() >= self._first

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from ..rewriting.relations import plain_columns, with_last
 from ..sql.lending import prepare
 from ..sql.names import STEP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pyarrow as pa
 
     from ...database.duck import Duck
     from ..rewriting.split_query import Leaf
@@ -27,8 +27,6 @@ class PairStatements:
     __slots__ = ("_by_step", "_columns", "_partial", "_picks", "picked", "rule")
 
     def __init__(self, leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> None:
-        import pyarrow as pa
-
         self.rule = leaf.rule
         step = pa.field(STEP, pa.int64())
         self._columns = {i: plain_columns(leaf, i) for i in leaf.windows}

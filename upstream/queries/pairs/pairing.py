@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..chunks.windows import Schedule, Span
 
 
-class Pairing(Protocol):
-    """Decides which rows meet. The later row of a pair meets the earlier ones.
-
-    A pair is kept under a key: the least of the keys of its chunks.
-    """
-
-    def partners(self, number: int, spans: Sequence[Span]) -> Mapping[int, Span]:
-        """Return the chunks of the other inputs that new rows of one input meet."""
-
-    def key(self, number: int, chunk: int) -> int:
-        """Return the key of pairs with a chunk of an input, if no other chunk leaves before it."""
-
-    def kept_from(self, spans: Sequence[Span]) -> int:
-        """Return the least key of a pair that is in a window."""
-
-
-class WindowPairing:
+class Pairing:
     """Rows in one window meet: all rows of one input meet all rows of the others.
 
-    A pair leaves with the first of its chunks that leaves. If all windows are alike, this is the
-    older chunk, and its number is the key. Otherwise the key is the end of the first window without
-    it.
+    A pair is kept under a key, the least of the keys of its chunks, and leaves with the first of
+    its chunks that leaves. If all windows are alike, this is the older chunk, and its number is the
+    key. Otherwise the key is the end of the first window without it.
     """
 
     __slots__ = ("_inputs", "_schedule")
@@ -40,7 +24,7 @@ class WindowPairing:
         self._inputs = inputs
 
     def partners(self, number: int, spans: Sequence[Span]) -> Mapping[int, Span]:
-        """Return the windows of the other inputs."""
+        """Return the chunks of the other inputs that new rows of one input meet: their windows."""
         return {other: spans[other] for other in self._inputs if other != number}
 
     def key(self, number: int, chunk: int) -> int:

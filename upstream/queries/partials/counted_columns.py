@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import types
 
 from ...rows.arrow_words import column, grown, lower_words, one_array
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ...rows.arrow_words import Integers, Numbers, Present
     from ...rows.group_codes import Places
     from .kernels import Arrays
@@ -65,8 +65,6 @@ class LivePlaces:
     @property
     def places(self) -> Places:
         """The places that are in the window; a new object when they have changed."""
-        import pyarrow as pa
-
         if self._places is None:
             is_in = self._parts[: self._size] > 0
             first = int(is_in.argmax()) if is_in.size else 0
@@ -81,8 +79,6 @@ class LivePlaces:
 
     def of(self, values: Numbers) -> Numbers:
         """Return a copy of a column's values at the places in the window."""
-        import pyarrow as pa
-
         places = self.places
         if isinstance(places, slice):
             return values[places].copy()
@@ -178,15 +174,11 @@ class SubtractedSum:
 
 def can_subtract(type_: pa.DataType) -> bool:
     """Tell whether sums of this type are integers or decimals."""
-    from pyarrow import types
-
     return bool(types.is_decimal128(type_) or types.is_signed_integer(type_))
 
 
 def _limit(type_: pa.DataType) -> int:
     """Return the limit that the magnitude of every sum must stay below."""
-    from pyarrow import types
-
     if types.is_decimal128(type_):
         largest: int = 10 ** int(type_.precision)
         return min(largest, 1 << _SIGN_BITS)

@@ -15,6 +15,8 @@ from __future__ import annotations
 from functools import partial as bind
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
 from ...database.failure import DatabaseError
 from ..chunks.ring import Ring
 from .counted_columns import SubtractedSum
@@ -22,8 +24,6 @@ from .dense_window import DenseWindow, Part, column_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
 
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
@@ -148,8 +148,6 @@ class DenseMerge:
 
     def _join(self, chunk: int, window: DenseWindow) -> None:
         """Merge the parts of a chunk into one."""
-        import pyarrow as pa
-
         parts = list(self._ring.of(chunk))
         try:
             joined = Part(self._merge([part.table for part in parts]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
 from ...rows.arrow_words import one_array
 from ...rows.group_codes import GroupPlaces, has_places
@@ -20,8 +21,6 @@ from .two_stacks import StackedState, TwoStacks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
 
     from ...rows.arrow_words import Integers
     from ...rows.group_codes import Places
@@ -130,8 +129,6 @@ class DenseWindow:
 
     def merge(self, ring: Ring[Part], window: Bounds) -> None:
         """Compute `merged`; it stays None if the columns cannot give it. O(groups)."""
-        import pyarrow as pa
-
         if not all(column.counts.is_exact for column in self._columns):
             return
         if self._stacks.states:
@@ -146,8 +143,6 @@ class DenseWindow:
 
     def _compact(self, ring: Ring[Part], window: Bounds) -> None:
         """Number the places again when most of them belong to no part. O(rows of all parts)."""
-        import pyarrow as pa
-
         spare = len(self._places) - 4 * self.live.count - _SPARE_PLACES
         if spare < 0:
             return

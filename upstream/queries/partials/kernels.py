@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from pyarrow import types as are
 
 from ...rows.arrow_words import stored_as
 from ..rewriting.split_query import StateKind
@@ -45,8 +46,6 @@ class Kernel:
 
 def kernel_of(kind: StateKind, types: Sequence[pa.DataType]) -> Kernel | None:
     """Return the kernel for a state whose columns have these types, or None if there is none."""
-    from pyarrow import types as are
-
     if kind not in _KERNELS:
         return None
     for each in types:

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
+import pyarrow as pa
+
 from ...rows.arrow_data import empty_table
 from ..rewriting.relations import PARTIALS, merge_query
 from ..sql.lending import prepare
@@ -31,8 +33,6 @@ from .dense_window import can_be_dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
 
     from ...database.duck import Duck
     from ..chunks.cutter import Piece
@@ -134,8 +134,6 @@ class RelationalMerge:
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Merge tables, the oldest first."""
-        import pyarrow as pa
-
         table = pa.concat_tables(tables) if tables else empty_table(self.schema)
         if table.num_rows == 0:  # without groups, an aggregate over nothing would be one row
             return empty_table(self.schema)
@@ -163,8 +161,6 @@ class RowConcatenation:
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Concatenate tables."""
-        import pyarrow as pa
-
         if not tables:
             return empty_table(self.schema)
         table = pa.concat_tables(tables)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ..sql.trees import named
-from .block import as_source, check_row_wise
-from .by_step import by_step
+from .block import as_source, by_step, check_row_wise
 from .division import Division, Task
 from .kept_rows import Projection
 from .merged_relation import reading

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ..sql.names import STEP
 from ..sql.trees import chunk_index, chunk_tables, named_each
 from ..sql.window_bounds import bounds_in
-from .by_step import by_step
+from .block import by_step
 from .explain import calls_in, spoken
 from .grouping import group_expressions
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError

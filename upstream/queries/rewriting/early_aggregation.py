@@ -21,8 +21,7 @@ from sqlglot import exp
 
 from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
 from .aggregates.aggregate_call import AggregateCall, read_call
-from .block import is_inner, source_nodes
-from .by_step import by_step, group_by_first
+from .block import by_step, group_by_first, is_inner, source_nodes
 from .partial_columns import Numbered
 from .split_query import Leaf
 

@@ -22,7 +22,7 @@ from sqlglot import exp
 from ..sql.functions import name_of
 from ..sql.trees import call, cast, column, key, named, nested_queries, own_nodes, replaced
 from .aggregates.aggregate_call import is_call
-from .by_step import group_by_first
+from .block import group_by_first
 from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
 from .merged_relation import read_back, reading, travelling

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from sqlglot import exp
 
 from ..sql.window_bounds import bounds_name
+from .block import is_inner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,8 +96,7 @@ def with_last(query: exp.Query, name: str) -> exp.Query:
     if start is None or len(joins) != 1 or not isinstance(start.this, exp.Table):
         return query
     [join] = joins
-    is_inner = not join.method and not join.side and join.kind in ("", "INNER", "CROSS")
-    if not is_inner or start.this.name != name or not isinstance(join.this, exp.Table):
+    if not is_inner(join) or start.this.name != name or not isinstance(join.this, exp.Table):
         return query
     query = query.copy()
     [join] = query.args["joins"]

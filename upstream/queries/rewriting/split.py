@@ -22,10 +22,10 @@ from ..sql.window_bounds import bounds_in
 from ..sql.window_clause import WindowKind
 from .block import check_row_wise
 from .collations import may_collate, plain
-from .common_tables import without_common_tables
 from .early_aggregation import aggregated_early
 from .nested_blocks import Splitter
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
+from .resolution import without_common_tables
 from .retention import raw_rows
 from .split_query import SplitQuery
 from .trial import Columns, Trial

@@ -19,7 +19,7 @@ from sqlglot import exp
 from ..sql.trees import call, cast, column, replaced
 from .aggregates.aggregate_call import is_call, is_windowed
 from .aggregates.rules import split_aggregate
-from .by_step import group_by_first
+from .block import group_by_first
 from .collations import collated, collation_of, plain
 from .division import Division, Task
 from .explain import spoken

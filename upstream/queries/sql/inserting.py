@@ -12,7 +12,7 @@ else, and what does not fit the stream, is left to DuckDB, which finds the error
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import dropwhile
 from typing import Final
@@ -28,7 +28,7 @@ from ...errors import (
     StreamTypeError,
     UnknownColumnError,
 )
-from ...rows.conforming import may_become
+from ...rows.conforming import first_that_fails, may_become
 from ...rows.stream_definition import StreamDefinition
 from ...tables.relation import Relation
 from .checking import refuse
@@ -174,24 +174,11 @@ def _cast(
     try:
         return cast(given)
     except DatabaseError as error:
-        place = place_of_value(insert, _first_refused(given, cast), number)
+        row = first_that_fails(given, cast, DatabaseError)
+        place = place_of_value(insert, row or 0, number)
         said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
         reason = f"column {field.name}: {lowered(said)}"
         raise QueryTypeError(reason, insert.text, place, "no row was accepted") from None
-
-
-def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
-    """Return the first row that DuckDB cannot cast, by bisection; one of them must be."""
-    start, count = 0, rows.num_rows
-    while count > 1:
-        half = count // 2
-        try:
-            cast(rows.slice(start, half))
-        except DatabaseError:
-            count = half
-        else:
-            start, count = start + half, count - half
-    return start
 
 
 # Places in the text

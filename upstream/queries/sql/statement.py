@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Never
 
 import pyarrow as pa
 from sqlglot import exp
 
+from ...errors import QueryError
 from ...rows.stream_definition import StreamDefinition
 from .window_bounds import bounds_in, bounds_name, bounds_schema
 from .window_clause import WindowClause
@@ -90,6 +92,10 @@ class ParsedQuery:
     def bounds(self) -> frozenset[int]:
         """The windows whose bounds the query reads, each from its table `bounds_i`."""
         return bounds_in(self.query)
+
+    def refuse(self, kind: type[QueryError], number: int, reason: str, hint: str = "") -> Never:
+        """Raise an error that points at the window with this number."""
+        raise kind(reason, self.text, self.places[number], hint)
 
     def schemas(self, definitions: Mapping[str, StreamDefinition]) -> dict[str, pa.Schema]:
         """Return the schemas of all tables that are lent to the query: chunks and bounds."""

@@ -1,21 +1,14 @@
-"""Aggregates taken apart."""
+"""Aggregates are split into their parts."""
 
 from __future__ import annotations
 
 import pytest
-from sqlglot import exp, parse_one
 
 from upstream.queries.rewriting.aggregates.aggregate_call import is_call, read_call
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.functions import name_of
 
-
-def _tree(sql: str) -> exp.Expr:
-    query = parse_one(f"SELECT {sql}", dialect=DIALECT)
-    assert isinstance(query, exp.Select)
-    [tree] = query.expressions
-    assert isinstance(tree, exp.Expr)
-    return tree
+from ...parsed import value_of
 
 
 @pytest.mark.parametrize(
@@ -33,14 +26,14 @@ def _tree(sql: str) -> exp.Expr:
 def test_a_call_has_duckdbs_name_and_order_of_arguments(
     sql: str, name: str, arguments: list[str]
 ) -> None:
-    call = read_call(_tree(sql))
+    call = read_call(value_of(sql, DIALECT))
     assert (call.name, [argument.sql() for argument in call.arguments]) == (name, arguments)
     assert call.is_plain
     assert not call.is_distinct
 
 
-def test_distinct_and_filter_are_told_apart_from_the_arguments() -> None:
-    call = read_call(_tree("sum(DISTINCT x) FILTER (WHERE y > 1)"))
+def test_distinct_and_filter_are_separated_from_the_arguments() -> None:
+    call = read_call(value_of("sum(DISTINCT x) FILTER (WHERE y > 1)", DIALECT))
     assert call.is_distinct
     assert [argument.sql() for argument in call.arguments] == ["x"]
     assert call.condition is not None
@@ -51,11 +44,11 @@ def test_distinct_and_filter_are_told_apart_from_the_arguments() -> None:
     "sql", ["list(x ORDER BY y)", "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)"]
 )
 def test_an_order_within_makes_a_call_more_than_plain(sql: str) -> None:
-    assert not read_call(_tree(sql)).is_plain
+    assert not read_call(value_of(sql, DIALECT)).is_plain
 
 
 def test_a_call_is_found_under_what_is_wrapped_around_it() -> None:
-    found = is_call(_tree("sum(x) FILTER (WHERE y)"))
+    found = is_call(value_of("sum(x) FILTER (WHERE y)", DIALECT))
     assert found is not None
     assert name_of(found) == "sum"
-    assert is_call(_tree("x")) is None
+    assert is_call(value_of("x", DIALECT)) is None

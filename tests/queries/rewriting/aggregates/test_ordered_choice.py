@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from sqlglot import exp, parse_one
 
+from upstream.database.duck import Duck
 from upstream.queries.rewriting.explain import parts
-from upstream.queries.rewriting.split import split
-from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
-from ..fixture_files import new_duck, parts_of
-from ..random_steps import SCHEMAS
+from ..fixture_files import parts_of, split_of
 from ..rule_contract import RuleContract
 
 
@@ -26,19 +23,15 @@ class TestTopValues(RuleContract):
 @pytest.mark.parametrize(
     "aggregate", ["max(x, k)", "max(DISTINCT x, 2)", "max(x, 1 + 1)", "arg_max(x, k, 2)"]
 )
-def test_what_merging_could_choose_otherwise_is_not_split(aggregate: str) -> None:
-    duck = new_duck()
-    assert "needs every value" in parts_of(f"SELECT {aggregate} FROM chunk_0 s", duck)
-    duck.close()
+def test_choices_that_a_merge_could_make_differently_are_not_split(
+    aggregate: str, tables: Duck
+) -> None:
+    assert "needs every value" in parts_of(f"SELECT {aggregate} FROM chunk_0 s", tables)
 
 
 @pytest.mark.parametrize("name", ["arg_max", "arg_min", "max_by", "min_by", "argmax", "argmin"])
-def test_values_at_extremes_are_split_on_landmarks_only(name: str) -> None:
-    duck = new_duck()
+def test_values_at_extremes_are_split_on_landmarks_only(name: str, tables: Duck) -> None:
     sql = f"SELECT g, {name}(x, k, 2) FROM chunk_0 s GROUP BY g"
-    query = parse_one(sql, dialect=DIALECT)
-    assert isinstance(query, exp.Query)
-    landmark = split(query, (WindowClause(WindowKind.LANDMARK, "s"),), SCHEMAS, duck)
+    landmark = split_of(sql, tables, (WindowClause(WindowKind.LANDMARK, "s"),))
     assert not landmark.leaves[0].reason, parts(landmark)
-    assert "needs every value" in parts_of(sql, duck)
-    duck.close()
+    assert "needs every value" in parts_of(sql, tables)
