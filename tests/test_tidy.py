@@ -244,25 +244,20 @@ def deep_classes(texts: Iterable[str]) -> list[str]:
 
     A parent is the class of that name in the same text or, if there is none, in any other.
     """
-    parents: dict[str, dict[int, set[str]]] = {}
+    ours: dict[str, dict[int, set[str]]] = {}
     for number, text in enumerate(texts):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and not node.name.endswith("Error"):
                 names = {ast.unparse(base).partition("[")[0] for base in node.bases}
                 if "Protocol" not in names:
-                    parents.setdefault(node.name, {})[number] = names
-
-    def ours(names: set[str], number: int) -> Iterator[tuple[str, int]]:
-        for name in names & parents.keys():
-            texts_of = parents[name]
-            yield from ((name, n) for n in ([number] if number in texts_of else texts_of))
-
+                    ours.setdefault(node.name, {})[number] = names - {node.name}
     deep = {
         name
-        for name, by_text in parents.items()
-        for number, names in by_text.items()
-        for parent, place in ours(names - {name}, number)
-        if any(ours(parents[parent][place] - {parent}, place))
+        for name, by_text in ours.items()
+        for number, parents in by_text.items()
+        for parent in parents & ours.keys()
+        for place in ({number} & ours[parent].keys() or ours[parent])
+        if ours[parent][place] & ours.keys()
     }
     return sorted(f"{name} is two levels below another class of ours" for name in deep)
 
