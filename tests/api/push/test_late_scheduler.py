@@ -8,11 +8,9 @@ from api.push.late_scheduler import LateScheduler
 from tests.schedulers.contract import (
     SHORT_RUNS,
     InPlaceModel,
-    Model,
     SchedulerContract,
     SchedulerMachine,
 )
-from tests.schedulers.feed import Line
 from upstream import InPlaceScheduler, ManualClock, PacedScheduler, Stream, UpdateQueue
 from upstream.keys import Place
 from upstream.schedulers import Scheduler
@@ -28,11 +26,10 @@ class TestLateScheduler(SchedulerContract):
 class LateMachine(SchedulerMachine):
     """As IN-PLACE against a list that is sorted by wait."""
 
+    model = InPlaceModel
+
     def make(self) -> Scheduler:
         return LateScheduler(InPlaceScheduler())
-
-    def model_of(self, line: Line) -> Model:
-        return InPlaceModel(line)
 
 
 TestLateMachine = LateMachine.TestCase
