@@ -12,7 +12,6 @@ from upstream import Engine, ManualClock
 from upstream.database.engine_clock import MACROS
 
 START = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
-NOT_A_TIME = {"current_connection_id", "current_query_id", "current_transaction_id"}
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from upstream import (
     InPlaceScheduler,
     LazyWindowBuffer,
     ManualClock,
+    WindowBuffer,
     WindowMark,
     WindowQueue,
     WindowResult,
@@ -20,6 +21,10 @@ from upstream import (
     WindowTuple,
 )
 
+TUMBLING = WindowSpecification(3, 3)
+SLIDING = WindowSpecification(3, 1, tick=1)
+BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer])
+Buffer = type[WindowBuffer]
 AnyWindowQueue = WindowQueue | AppendWindowQueue
 MakeQueue = Callable[..., AnyWindowQueue]
 

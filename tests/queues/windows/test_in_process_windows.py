@@ -9,12 +9,9 @@ from upstream import (
     ManualClock,
     WindowNotInProcessError,
     WindowResult,
-    WindowSpecification,
 )
 
-from ..window_kinds import Consumer, MakeQueue, every_kind, feed
-
-TUMBLING = WindowSpecification(3, 3)
+from ..window_kinds import TUMBLING, Consumer, MakeQueue, every_kind, feed
 
 
 @every_kind

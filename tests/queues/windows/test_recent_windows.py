@@ -12,12 +12,7 @@ from upstream import (
 )
 from upstream.windows import KeyState
 
-from ..window_kinds import eager, feed, lazy
-
-TUMBLING = WindowSpecification(3, 3)
-
-
-SLIDING = WindowSpecification(3, 1, tick=1)
+from ..window_kinds import SLIDING, TUMBLING, eager, feed, lazy
 
 
 def state_of(queue: object, key: object) -> tuple[KeyState, KeyState]:

@@ -25,18 +25,12 @@ from upstream import (
     Stream,
     UnknownKeyError,
     UpdateQueue,
-    WindowBuffer,
     WindowMark,
     WindowQueue,
     WindowSpecification,
 )
 
-from ..window_kinds import Consumer, eager, feed, lazy
-
-TUMBLING = WindowSpecification(3, 3)
-SLIDING = WindowSpecification(3, 1, tick=1)
-BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer])
-Buffer = type[WindowBuffer]
+from ..window_kinds import BUFFERS, SLIDING, TUMBLING, Buffer, Consumer, eager, feed, lazy
 
 
 @pytest.mark.parametrize("policy", SCHEDULERS)

@@ -20,18 +20,13 @@ from upstream import (
     PagePoolFullError,
     Stream,
     ValueTooLargeError,
-    WindowBuffer,
     WindowMark,
     WindowQueue,
     WindowSpecification,
 )
 
-from ..window_kinds import Consumer
+from ..window_kinds import BUFFERS, SLIDING, TUMBLING, Buffer, Consumer
 
-TUMBLING = WindowSpecification(3, 3)
-SLIDING = WindowSpecification(3, 1, tick=1)
-BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer])
-Buffer = type[WindowBuffer]
 MakeMemory = type[OnDemandMemory | NaiveMemory]
 
 

@@ -16,10 +16,17 @@ from upstream import (
     WindowSpecification,
 )
 
-from ..window_kinds import Consumer, MakeQueue, append, eager, every_kind, feed, lazy
-
-TUMBLING = WindowSpecification(3, 3)
-SLIDING = WindowSpecification(3, 1, tick=1)
+from ..window_kinds import (
+    SLIDING,
+    TUMBLING,
+    Consumer,
+    MakeQueue,
+    append,
+    eager,
+    every_kind,
+    feed,
+    lazy,
+)
 
 
 @every_kind

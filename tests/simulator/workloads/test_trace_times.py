@@ -12,7 +12,6 @@ import pytest
 from simulator.workloads.trace_times import BadRowError, TimeKind, as_seconds, as_shown, kind_of
 
 EPOCH = datetime(1970, 1, 1)
-PLUS_TWO = timezone(timedelta(hours=2))
 
 
 def seconds_of(times: pa.Array, before: TimeKind | None = None) -> list[float]:
