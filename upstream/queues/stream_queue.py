@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from ..clock import steps_back_of
 from ..columns import Column
@@ -20,6 +21,7 @@ from .cycles import Cycles
 from .in_process import InProcess
 from .log.log_waiting import LogWaiting
 from .places import QueuePlaces
+from .serving import serve_many
 from .stream.deadlines import check_age
 from .stream.feed import Feed
 from .stream.intake import Intake
@@ -120,19 +122,7 @@ class StreamQueue(ABC):
         """Return up to `limit` updates, like as many calls of `dequeue` at one instant."""
         check_count("limit", limit, least=0)
         now = self._feed.catch_up()
-        serve_next = self._waiting.serve_next
-        updates: list[Update] = []
-        while len(updates) < limit:
-            try:
-                update = serve_next(now)
-            except Exception:  # for example of a codec; the next call raises it again
-                if updates:
-                    break
-                raise
-            if update is None:
-                break
-            updates.append(update)
-        return updates
+        return serve_many(partial(self._waiting.serve_next, now), limit)
 
     def deliver(self, update: Update) -> None:
         """Note that the application has the result of `update`, which was dequeued.

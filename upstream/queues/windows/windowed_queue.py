@@ -36,6 +36,7 @@ from ...windows import (
 from .. import staleness_methods
 from ..cycles import Cycles
 from ..places import QueuePlaces
+from ..serving import serve_many
 from ..stream.feed import Feed
 from ..stream.listener import Beginning, Listener
 from ..stream.stream import Stream
@@ -134,18 +135,7 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
     def dequeue_many(self, limit: int) -> list[WindowTuple]:
         """Return up to `limit` tuples, like as many calls of `dequeue`."""
         check_count("limit", limit, least=0)
-        tuples: list[WindowTuple] = []
-        while len(tuples) < limit:
-            try:
-                window_tuple = self.dequeue()
-            except Exception:  # for example of a codec; the next call raises it again
-                if tuples:
-                    break
-                raise
-            if window_tuple is None:
-                break
-            tuples.append(window_tuple)
-        return tuples
+        return serve_many(self.dequeue, limit)
 
     def deliver(self, result: WindowResult) -> None:
         """Note that the application has the result of a window, found by its key and end.
