@@ -21,10 +21,7 @@ from .errors import (
     NameTakenError,
     ParameterError,
     QueryError,
-    StatementError,
     StreamFullError,
-    UnknownNameError,
-    UnknownStreamError,
 )
 from .extras import missing_extra
 from .queries.choices import (
@@ -37,7 +34,7 @@ from .queries.choices import (
     seconds_of,
 )
 from .queries.scheduling import make_query_scheduler, serve
-from .rows.arrow_data import as_arrow, no_rows, rows_to_append
+from .rows.arrow_data import as_arrow, rows_to_append
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
     from .queries.scheduling import Runnable
-    from .queries.sql import CreateStream, DropStream, InsertInto
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -114,7 +110,8 @@ class Engine:
         stopwatch: Clock | None = None,
     ) -> None:
         Duck = _duck()  # noqa: N806  # a class
-        from .tables.engine_stream import Streams
+        from .queries.catalogue import Catalogue
+        from .queries.statements import Statements
 
         if not (isinstance(threads, int) and threads >= 1):
             raise ParameterError("threads", threads, "a whole number, 1 or more")
@@ -122,17 +119,17 @@ class Engine:
         self._stopwatch: Clock = Stopwatch() if stopwatch is None else stopwatch
         self._scheduler = make_query_scheduler(scheduler)
         self._duck = Duck(threads=threads, files=files, clock=self._clock)
-        self._streams = Streams()
-        self._queries: dict[str, ContinuousQuery] = {}
-        self._plans: dict[str, PlanQuery] = {}
-        self._numbered = 0
+        self._catalogue = Catalogue()
         self._is_closed = False
         self._lock = RLock()
         """Held by the one thread that evaluates."""
+        self._statements = Statements(
+            self._catalogue, self._duck, clock=self._clock, lock=self._lock, append=self.append
+        )
 
     def __repr__(self) -> str:
         """Return the numbers of streams and queries."""
-        return f"<Engine with {len(self._streams)} streams and {len(self._queries)} queries>"
+        return f"<Engine with {len(self.streams)} streams and {len(self.queries)} queries>"
 
     def __enter__(self) -> Engine:
         """Return the engine, which is closed at the end of the block."""
@@ -160,28 +157,7 @@ class Engine:
         """
         self._check_open()
         with self._lock:
-            return self._run(text)
-
-    def _run(self, text: str) -> pa.Table:
-        from .queries import sql as statements
-        from .queries.one_time import OneTimeSql
-        from .queries.sql.standing_needs import changed_tables, check_settings
-
-        statement = statements.parse(text, self._duck)
-        once = OneTimeSql(self._duck, self._streams)
-        match statement:
-            case statements.CreateStream():
-                self._create_stream(statement)
-            case statements.DropStream():
-                self._drop_stream(statement)
-            case statements.InsertInto():
-                name = self._streams.found(statement.stream)
-                return once.execute(statement) if name is None else self._insert(statement, name)
-            case statements.OtherStatement():
-                self._check_unused(changed_tables(statement, self._duck), text)
-                check_settings(statement, self._duck, standing=self._queries)
-                return once.answer(text) if statement.is_exact else once.execute(statement)
-        return no_rows()
+            return self._statements.run(text)
 
     def append(self, stream: str, data: object) -> int:
         """Append rows to a stream and return how many there were.
@@ -195,7 +171,7 @@ class Engine:
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
         """
         self._check_open()
-        entry = self._streams.named(stream)
+        entry = self._catalogue.streams.named(stream)
         rows = rows_to_append(data, entry.definition)
         if entry.is_full() and not self._relieve(entry):
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
@@ -226,7 +202,7 @@ class Engine:
         from .queries.sql.duck_messages import headline_of
 
         self._check_open()
-        if self._streams.found(name) is not None:
+        if self._catalogue.streams.found(name) is not None:
             raise NameTakenError("stream", name)
         if not name:
             raise ParameterError("name", name, "a name that is not empty")
@@ -295,7 +271,7 @@ class Engine:
         if callback is not None and not callable(callback):
             raise ParameterError("callback", callback, "a function that takes a result")
         with self._lock:
-            return self._stand(sql, self._free_name(name), choices, callback)
+            return self._stand(sql, self._catalogue.free_query_name(name), choices, callback)
 
     def _stand(
         self, sql: str, name: str, choices: Choices, callback: Callback | None
@@ -306,7 +282,7 @@ class Engine:
         planned = plan(
             sql,
             choices,
-            self._streams,
+            self._catalogue.streams,
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
@@ -319,10 +295,10 @@ class Engine:
             callback=callback,
             clock=self._clock,
             stopwatch=self._stopwatch,
-            on_close=self._forget,
+            on_close=self._catalogue.forget_query,
             lock=self._lock,
         )
-        self._queries = {**self._queries, name: query}
+        self._catalogue.add_query(query)
         return query
 
     def stream(self, name: str) -> Stream:
@@ -332,14 +308,13 @@ class Engine:
         """
         self._check_open()
         with self._lock:
-            return self._streams.named(name).for_plans()
+            return self._catalogue.streams.named(name).for_plans()
 
     def add_plan(self, plan: PlanQuery) -> None:
         """Let `run` serve a Python plan beside the standing queries, until the plan is closed."""
         self._check_open()
         with self._lock:
-            self._free_name(plan.name)
-            self._plans[plan.name] = plan
+            self._catalogue.add_plan(plan)
 
     def run(self, seconds: float | timedelta) -> int:
         """Serve all queries, the most worthwhile first, and return the number of runs.
@@ -356,11 +331,11 @@ class Engine:
         with self._lock:
             if self._is_closed:
                 return
-            for plan in self._plans.values():
+            for plan in self._catalogue.plans.values():
                 plan.close()
             for query in self.queries:
                 query.close()
-            for entry in self._streams.values():
+            for entry in self._catalogue.streams.values():
                 entry.close()
             self._is_closed = True
             self._duck.close()
@@ -368,99 +343,20 @@ class Engine:
     @property
     def queries(self) -> tuple[ContinuousQuery, ...]:
         """The standing queries."""
-        return tuple(self._queries.values())
+        return tuple(self._catalogue.queries.values())
 
     def query(self, name: str) -> ContinuousQuery:
         """Return the standing query of this name; raise UnknownNameError if it does not exist."""
-        if name not in self._queries:
-            raise UnknownNameError("query", name)
-        return self._queries[name]
+        return self._catalogue.query(name)
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
         """The definitions of the streams, by name."""
-        return self._streams.definitions()
-
-    # Statements over streams
-
-    def _create_stream(self, statement: CreateStream) -> None:
-        from .queries.sql import definition_of
-        from .tables.engine_stream import EngineStream
-
-        known = self._streams.found(statement.name)
-        if known is not None and statement.if_not_exists:
-            return
-        if known is not None and not statement.or_replace:
-            raise NameTakenError("stream", known)
-        if self._duck.has_table(statement.name):
-            raise NameTakenError("table", statement.name)
-        definition = definition_of(statement, self._duck)
-        if known is not None:
-            self._drop(known, statement)
-        self._streams.add(EngineStream(definition, self._clock, self._lock))
-
-    def _drop_stream(self, statement: DropStream) -> None:
-        from .queries.sql import did_you_mean
-
-        known = self._streams.found(statement.name)
-        if known is not None:
-            self._drop(known, statement)
-        elif not statement.if_exists:
-            reason = f"there is no stream named {statement.name}"
-            hint = did_you_mean(statement.name, self._streams)
-            raise UnknownStreamError(reason, statement.text, statement.place, hint)
-
-    def _drop(self, name: str, statement: CreateStream | DropStream) -> None:
-        readers = [query.name for query in self._queries.values() if name in query.streams]
-        if readers:
-            raise StatementError(
-                f"standing queries read the stream {name}: {', '.join(readers)}",
-                statement.text,
-                statement.place,
-                hint="close them first",
-            )
-        self._streams.remove(name).close()
-
-    def _insert(self, statement: InsertInto, name: str) -> pa.Table:
-        import pyarrow as pa
-
-        from .queries.one_time import OneTimeSql
-
-        once = OneTimeSql(self._duck, self._streams)
-        rows = once.rows_of(statement, self._streams[name].definition)
-        return pa.table({"Count": pa.array([self.append(name, rows)], pa.int64())})
-
-    # Names
-
-    def _free_name(self, name: str | None) -> str:
-        """Return a name for a query that no other query has."""
-        if name is None:
-            self._numbered += 1
-            return self._free_name(f"query-{self._numbered}")
-        if not (isinstance(name, str) and name):
-            raise ParameterError("name", name, "a string that is not empty")
-        self._plans = {each: plan for each, plan in self._plans.items() if not plan.is_closed}
-        if name in self._queries or name in self._plans:
-            raise NameTakenError("query", name)
-        return name
-
-    def _check_unused(self, tables: frozenset[str], text: str) -> None:
-        """Refuse to change a table that a standing query reads."""
-        read = frozenset().union(*(query.tables for query in self._queries.values()))
-        for table in sorted(tables & read):
-            readers = [query.name for query in self._queries.values() if table in query.tables]
-            raise StatementError(
-                f"standing queries read the table {table}: {', '.join(readers)}",
-                text,
-                hint="close them first; rows can be inserted and deleted at any time",
-            )
-
-    def _forget(self, query: ContinuousQuery) -> None:
-        self._queries = {name: each for name, each in self._queries.items() if each is not query}
+        return self._catalogue.streams.definitions()
 
     def _runnables(self) -> Sequence[Runnable]:
-        plans = [plan for plan in self._plans.values() if not plan.is_closed]
-        return [*self._queries.values(), *plans]
+        plans = [plan for plan in self._catalogue.plans.values() if not plan.is_closed]
+        return [*self.queries, *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:
