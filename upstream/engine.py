@@ -353,6 +353,7 @@ class Engine:
                 query.close()
             for entry in self._catalogue.streams.values():
                 entry.close()
+            self._statements.close()
             self._is_closed = True
             self._duck.close()
 

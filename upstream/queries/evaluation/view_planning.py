@@ -23,7 +23,7 @@ from ..rewriting.split_query import SplitQuery
 from ..rewriting.static_parts import as_table, with_static_parts
 from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
-from ..sql.lending import prepare
+from ..sql.lending import prepare, run_once
 from ..sql.standing_needs import tables_read
 from ..sql.trees import without_order
 from ..sql.window_clause import WindowClause, WindowKind
@@ -146,7 +146,7 @@ class _ViewPlanner:
         split_query = self._split(query, names)
         self._check_leaves(split_query, {each.name for each in side_tables})
         below = frozenset(name for leaf in split_query.leaves for name in tables_read(leaf.partial))
-        leaves = [self._with_static_parts(leaf, names, side_tables) for leaf in split_query.leaves]
+        leaves = [self._with_static_parts(leaf, names) for leaf in split_query.leaves]
         split_query = replace(split_query, leaves=tuple(leaves))
         readers = [self._reader(name) for name in names]
         finish_tables = tables_read(split_query.finish)
@@ -161,7 +161,7 @@ class _ViewPlanner:
             self._given.failing,
             tuple(side_tables),
         )
-        texts = tuple(part.text for part in self._parts)
+        texts = tuple(" joined with ".join(part.reads) for part in self._parts)
         beside = (*self._changing(), *sorted(finish_tables))
         return ViewPlan(plan, evaluation, below, texts, beside, self._drop_parts)
 
@@ -256,20 +256,23 @@ class _ViewPlanner:
 
     # Parts
 
-    def _with_static_parts(
-        self, leaf: Leaf, names: Sequence[str], side_tables: Sequence[SideTable | ViewTable]
-    ) -> Leaf:
+    def _with_static_parts(self, leaf: Leaf, names: Sequence[str]) -> Leaf:
         """Compute what the leaf reads of tables, and let it read that instead."""
         trial = Trial(self._duck, self._schemas(names))
-        changing = {each.name for each in side_tables}
-        leaf, parts = with_static_parts(leaf, trial, self._duck.new_name, changing)
-        for part in parts:
-            with closing(prepare(self._duck, as_table(part), {})) as statement:
-                statement.run()
-            self._parts.append(part)
-        if parts:
+        return with_static_parts(leaf, trial, self._duck.new_name, self)
+
+    def make(self, part: StaticPart) -> None:
+        """Make the table of a static part."""
+        if not self._parts:
             self._undo.append(self._drop_parts)
-        return leaf
+        self._parts.append(part)
+        with closing(prepare(self._duck, as_table(part), {})) as statement:
+            statement.run()
+
+    def count(self, query: Query) -> int:
+        """Run a query, and return its only value."""
+        count: int = run_once(self._duck, query, {}).column(0)[0].as_py()
+        return count
 
     def _drop_parts(self) -> None:
         while self._parts:
