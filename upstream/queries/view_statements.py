@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import pyarrow as pa
 
-from ..errors import NameTakenError, QuerySyntaxError, StatementError, UnknownTableError
+from ..errors import (
+    NameTakenError,
+    QueryError,
+    QuerySyntaxError,
+    StatementError,
+    UnknownTableError,
+)
 from . import sql
 from .choices import Choices, OnError
 from .evaluation.view_planning import plan_view
@@ -54,7 +60,14 @@ class ViewStatements:
         """Run a statement; return whether it was about a view over streams."""
         if isinstance(statement, sql.DropView):
             return self._drop(statement)
-        known = self._catalogue.found_view(statement.name)
+        try:
+            return self._define(statement, self._catalogue.found_view(statement.name))
+        except QueryError as error:
+            if error.text != statement.query:
+                raise
+            raise error.within(statement.text) from None
+
+    def _define(self, statement: CreateView, known: str | None) -> bool:
         if not self._is_continuous(statement):
             if known is not None:
                 self._refuse_taking_over(statement, known)
