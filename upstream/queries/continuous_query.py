@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from ..errors import ClosedError, QueryError, QueryTypeError, StatementError
+from ..errors import ClosedError, QueryTypeError, StatementError
 from ..held_interrupt import HeldInterrupt
 from ..rows.arrow_data import empty_table
 from .results.backlog import QueryStatistics, Result
@@ -197,28 +197,6 @@ class ContinuousQuery:
         """Whether the query was closed, on its own or with its engine."""
         return self._is_closed
 
-    # For views, which are read like tables
-
-    def current(self, known: Answer | None) -> tuple[Answer, pa.Table | None]:
-        """Return the current answer with its table for users; None if the answer is known."""
-        with self._lock:
-            answer = self._current()
-            if answer is known:
-                return answer, None
-            told = self._told(answer)
-            if told.error is not None:
-                raise QueryError(f"{self.name} has no result: {told.error}", self.text)
-            return answer, told.table
-
-    def has_waiting(self) -> bool:
-        """Tell whether anything has come since the last evaluation."""
-        return any(reader.waiting for reader in self._readers)
-
-    def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that waits, or None."""
-        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
-        return min((moment for moment in moments if moment is not None), default=None)
-
     # Evaluation
 
     def evaluate(self) -> None:
@@ -255,7 +233,20 @@ class ContinuousQuery:
         """Tell whether nothing has happened since the last evaluation."""
         if self._holds_back or now >= self._due_at:
             return False
-        return not self.has_waiting()
+        return not self._has_waiting()
+
+    def _has_waiting(self) -> bool:
+        """Tell whether anything has come since the last evaluation."""
+        return any(reader.waiting for reader in self._readers)
+
+    def _first_waiting(self) -> float | None:
+        """Return the arrival of the first row that waits, or None."""
+        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _rows_waiting(self) -> int:
+        """Return how many rows of streams wait."""
+        return sum(reader.waiting for reader in self._plan.readers)
 
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
@@ -335,7 +326,7 @@ class ContinuousQuery:
                     self._error = repr(error)
 
     def _has_waited_since(self, now: float) -> float | None:
-        moments = [self.first_waiting()]
+        moments = [self._first_waiting()]
         due_at = self._evaluation.due_at()
         if due_at is not None and due_at <= now:
             moments.append(due_at)
@@ -389,7 +380,7 @@ class ContinuousQuery:
             results_unchanged=emitter.unchanged,
             results_waiting=len(backlog),
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
-            rows_waiting=sum(reader.waiting for reader in self._plan.readers),
+            rows_waiting=self._rows_waiting(),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
             rows_failed=self._plan.failing.count,

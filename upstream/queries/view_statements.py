@@ -5,6 +5,7 @@ A view that reads no stream, and no view over streams, is DuckDB's.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import pyarrow as pa
@@ -19,9 +20,9 @@ from ..errors import (
 from . import sql
 from .choices import Choices, OnError
 from .evaluation.view_planning import plan_view
+from .maintained_view import MaintainedView
 from .sql.names import found
 from .sql.source_text import words_of
-from .view import ContinuousView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from .catalogue import Catalogue
     from .sql import CreateView, DropView, ExplainName
 
-_OPTIONS: Final = ("on_error",)
+_OPTIONS: Final = ("max_staleness", "on_error")
 
 
 class ViewStatements:
@@ -119,11 +120,12 @@ class ViewStatements:
             stopwatch=self._stopwatch,
             tables_version=self._catalogue.tables_version,
         )
-        view = ContinuousView(
+        view = MaintainedView(
             statement.name,
             statement.query.strip(),
             planned,
             columns=statement.columns,
+            max_staleness=_max_staleness(statement),
             choices=choices,
             clock=self._clock,
             stopwatch=self._stopwatch,
@@ -147,6 +149,8 @@ class ViewStatements:
         stream = self._catalogue.streams.found(statement.name)
         if stream is not None:
             raise NameTakenError("stream", stream)
+        if (query := found(statement.name, self._catalogue.queries)) is not None:
+            raise NameTakenError("query", query)
         if known is not None:
             if not statement.or_replace:
                 raise NameTakenError("view", known)
@@ -201,6 +205,17 @@ def _on_error(statement: CreateView) -> OnError:
         expected = " or ".join(repr(each) for each in get_args(OnError))
         raise QuerySyntaxError(f"on_error must be {expected}", statement.text, place)
     return chosen[value]
+
+
+def _max_staleness(statement: CreateView) -> float | None:
+    """Return how old the first row may be that a result lacks, in seconds."""
+    if "max_staleness" not in statement.options:
+        return None
+    value, place = statement.options["max_staleness"]
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    hint = "write max_staleness = INTERVAL '5 seconds'"
+    raise QuerySyntaxError("max_staleness is a length of time", statement.text, place, hint)
 
 
 def _check_columns(statement: CreateView, result: pa.Schema, named: pa.Schema) -> None:
