@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
@@ -24,7 +25,7 @@ from ..rewriting.static_parts import as_table, with_static_parts
 from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
 from ..sql.lending import prepare, run_once
-from ..sql.standing_needs import tables_read
+from ..sql.standing_needs import reads_outside, tables_read, with_tables_behind
 from ..sql.trees import without_order
 from ..sql.window_clause import WindowClause, WindowKind
 from .finish import Finish
@@ -145,7 +146,8 @@ class _ViewPlanner:
         query, side_tables, names = self._renamed()
         split_query = self._split(query, names)
         self._check_leaves(split_query, {each.name for each in side_tables})
-        below = frozenset(name for leaf in split_query.leaves for name in tables_read(leaf.partial))
+        read = [name for leaf in split_query.leaves for name in tables_read(leaf.partial)]
+        below = with_tables_behind(frozenset(read), self._duck) if read else frozenset()
         leaves = [self._with_static_parts(leaf, names) for leaf in split_query.leaves]
         split_query = replace(split_query, leaves=tuple(leaves))
         readers = [self._reader(name) for name in names]
@@ -279,6 +281,12 @@ class _ViewPlanner:
             self._duck.drop_own_table(self._parts[-1].name)
             self._parts.pop()
 
+    def _version_of(self, finish: Query, tables: frozenset[str]) -> Callable[[], int]:
+        """Return what tells how often the tables that the finish reads may have changed."""
+        if not tables:
+            return lambda: 0
+        return count().__next__ if reads_outside(finish, self._duck) else self._tables_version
+
     def _evaluation(
         self,
         split_query: SplitQuery,
@@ -299,6 +307,6 @@ class _ViewPlanner:
             Increments(leaves, finish, self._given.failing),
             finish=finish,
             side_tables=side_tables,
-            tables_version=self._tables_version if finish_tables else lambda: 0,
+            tables_version=self._version_of(split_query.finish, finish_tables),
             failing=self._given.failing,
         )

@@ -102,7 +102,7 @@ class _Parts:
         text = query.sql("duckdb")
         if text not in self._known:
             self._known[text] = self._new_name()
-            reads = tuple(table.name for table in query.find_all(exp.Table))
+            reads = tuple(table.name or table.alias for table in query.find_all(exp.Table))
             self._tables.make(StaticPart(self._known[text], query, reads))
         table = exp.Table(this=exp.to_identifier(self._known[text], quoted=True))
         table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
@@ -115,7 +115,9 @@ def _is_static(node: exp.Expr) -> bool:
         return False
     if isinstance(node, exp.Subquery):
         return isinstance(node.this, exp.Query)
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    if isinstance(node, exp.Table):
+        return isinstance(node.this, exp.Identifier) or not node.this.find(exp.Column)
+    return False
 
 
 def _conditions(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
