@@ -5,11 +5,12 @@ A statement about a stream is checked completely before anything changes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..errors import NameTakenError, StatementError, UnknownStreamError
+from ..errors import NameTakenError, QueryError, StatementError, UnknownStreamError
 from ..rows.arrow_data import no_rows
 from ..tables.engine_stream import EngineStream
 from . import sql
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from ..database.duck import Duck
     from .catalogue import Catalogue
-    from .sql import CreateStream, DropStream, InsertInto
+    from .sql import CreateStream, CreateStreamAs, DropStream, InsertInto
+    from .standing import StandingQueries
 
 
 class Statements:
     """Runs statements on what a catalogue has; `append` adds rows to a stream."""
 
-    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock")
+    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock", "_standing")
 
     def __init__(
         self,
@@ -38,12 +40,14 @@ class Statements:
         *,
         clock: Clock,
         lock: AbstractContextManager[bool],
+        standing: StandingQueries,
         append: Callable[[str, pa.Table], int],
     ) -> None:
         self._catalogue = catalogue
         self._duck = duck
         self._clock = clock
         self._lock = lock
+        self._standing = standing
         self._append = append
 
     def run(self, text: str) -> pa.Table:
@@ -53,6 +57,8 @@ class Statements:
         match statement:
             case sql.CreateStream():
                 self._create_stream(statement)
+            case sql.CreateStreamAs():
+                self._create_stream_as(statement)
             case sql.DropStream():
                 self._drop_stream(statement)
             case sql.InsertInto():
@@ -80,6 +86,19 @@ class Statements:
             self._drop(known, statement)
         streams.add(EngineStream(definition, self._clock, self._lock))
 
+    def _create_stream_as(self, statement: CreateStreamAs) -> None:
+        into, text = statement.into, statement.text
+        if statement.if_not_exists and self._catalogue.streams.found(into.name) is not None:
+            return
+        choices, deletes = sql.choices_of(statement.options, text)
+        into = replace(into, deletes=deletes)
+        try:
+            self._standing.create_into(
+                statement.query, into, choices, replaces=statement.or_replace
+            )
+        except QueryError as error:
+            raise error.in_text(text) from error.__cause__
+
     def _drop_stream(self, statement: DropStream) -> None:
         known = self._catalogue.streams.found(statement.name)
         if known is not None:
@@ -90,17 +109,11 @@ class Statements:
             raise UnknownStreamError(reason, statement.text, statement.place, hint)
 
     def _drop(self, name: str, statement: CreateStream | DropStream) -> None:
-        readers = self._catalogue.readers_of(name)
-        if readers:
-            raise StatementError(
-                f"standing queries read the stream {name}: {', '.join(readers)}",
-                statement.text,
-                statement.place,
-                hint="close them first",
-            )
-        self._catalogue.streams.remove(name).close()
+        self._standing.check_unread(name, statement.text, statement.place)
+        self._standing.drop(name)
 
     def _insert(self, statement: InsertInto, name: str) -> pa.Table:
+        self._catalogue.check_writable(name, statement.text, statement.place)
         once = OneTimeSql(self._duck, self._catalogue.relations)
         rows = once.rows_of(statement, self._catalogue.streams[name].definition)
         return pa.table({"Count": pa.array([self._append(name, rows)], pa.int64())})

@@ -12,24 +12,40 @@ from .inserting import rows_to_insert
 from .names import did_you_mean, is_reserved
 from .parsing import parse
 from .reading import read_query
+from .result_columns import NamedAt, ResultsInto, results_into, stream_of_results
 from .standing_needs import check_key
-from .statement import CreateStream, DropStream, InsertInto, OtherStatement, ParsedQuery, Statement
+from .standing_options import choices_of
+from .statement import (
+    CreateStream,
+    CreateStreamAs,
+    DropStream,
+    InsertInto,
+    OtherStatement,
+    ParsedQuery,
+    Statement,
+)
 
 __all__ = [
     "CreateStream",
+    "CreateStreamAs",
     "DropStream",
     "InsertInto",
+    "NamedAt",
     "OtherStatement",
     "ParsedQuery",
+    "ResultsInto",
     "Statement",
     "check",
     "check_constants",
     "check_key",
+    "choices_of",
     "definition_of",
     "did_you_mean",
     "error_of",
     "is_reserved",
     "parse",
     "read_query",
+    "results_into",
     "rows_to_insert",
+    "stream_of_results",
 ]

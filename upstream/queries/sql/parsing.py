@@ -6,7 +6,9 @@ CREATE TABLE, by the parser that knows all of DuckDB's types.
 
 from __future__ import annotations
 
-from typing import Never
+import re
+from dataclasses import replace
+from typing import Final, Never
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
@@ -15,12 +17,23 @@ from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
 from .dialect import DIALECT
 from .names import did_you_mean, found, is_reserved, reserved
+from .result_columns import NamedAt, ResultsInto
 from .same_reading import difference
 from .source_text import SourceText
-from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+from .standing_options import options_in
+from .statement import (
+    CreateStream,
+    CreateStreamAs,
+    DropStream,
+    InsertInto,
+    OtherStatement,
+    Statement,
+)
 from .trees import place_of
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
+_FORM_OF_AS = "write CREATE STREAM means KEY (symbol) AS SELECT symbol, avg(price) AS mean FROM …"
+_CLAUSES_OF_AS: Final = ("KEY", "TIME", "WITH")
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
 
 
@@ -81,13 +94,17 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
     return DropStream(source.text, name, if_exists, place)
 
 
-def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream:
+def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream | CreateStreamAs:
     reader = _TokenReader(source, tokens, stream + 1, _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     if if_not_exists and stream == 3:
         reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
     place = reader.place
     name = reader.name("the name of a stream")
+    if any(reader.comes(word) for word in ("AS", *_CLAUSES_OF_AS)):
+        into = ResultsInto(name, text=source.text, place=place)
+        statement = _create_as(source, tokens, reader, into)
+        return replace(statement, or_replace=stream == 3, if_not_exists=if_not_exists)
     columns_from = reader.index
     reader.skip_brackets("the columns of the stream")
     table = [*tokens[: reader.index]]
@@ -113,6 +130,39 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
         or_replace=stream == 3,
         if_not_exists=if_not_exists,
         place=place,
+    )
+
+
+def _create_as(
+    source: SourceText, tokens: list[Token], reader: _TokenReader, into: ResultsInto
+) -> CreateStreamAs:
+    """Return a stream of a query's results; `KEY`, `TIME` and `WITH` come before `AS`."""
+    reader.form = _FORM_OF_AS
+    clauses: dict[str, list[NamedAt]] = {}
+    options = None
+    while not reader.skip("AS"):
+        clause = next((each for each in _CLAUSES_OF_AS if reader.skip(each)), None)
+        if clause is None or clause in clauses or (clause == "WITH" and options is not None):
+            reader.refuse("expected KEY (columns), TIME (column) and WITH (options), and then AS")
+        if clause == "WITH":
+            start = reader.index
+            reader.skip_brackets("options")
+            options = options_in(source, tokens[start : reader.index])
+        else:
+            clauses[clause] = reader.names_at()
+    if reader.is_at_end:
+        reader.refuse("expected a query")
+    time = clauses.get("TIME", [])
+    if len(time) > 1:
+        reader.refuse("a stream can have only one time column")
+    before = re.sub(r"[^\n]", " ", source.text[: reader.place])
+    return CreateStreamAs(
+        text=source.text,
+        into=replace(into, key=tuple(clauses.get("KEY", ())), time=time[0] if time else None),
+        options=options or (),
+        query=before + source.text[reader.place :],
+        or_replace=False,
+        if_not_exists=False,
     )
 
 
@@ -154,7 +204,7 @@ class _TokenReader:
     def __init__(self, source: SourceText, tokens: list[Token], index: int, form: str) -> None:
         self._source = source
         self._tokens = tokens
-        self._form = form
+        self.form = form
         self.index = index
 
     @property
@@ -168,13 +218,17 @@ class _TokenReader:
             return self._tokens[-1].end + 1
         return int(self._tokens[self.index].start)
 
+    def comes(self, *words: str) -> bool:
+        """Tell whether these words come next, not as a quoted name."""
+        following = self._tokens[self.index : self.index + len(words)]
+        if any(token.token_type == TokenType.IDENTIFIER for token in following):
+            return False
+        return [token.text.upper() for token in following] == [*words]
+
     def skip(self, *words: str) -> bool:
         """Skip these words, if they come next."""
-        following = self._tokens[self.index : self.index + len(words)]
-        if [token.text.upper() for token in following] != [*words]:
+        if not self.comes(*words):
             return False
-        if any(token.token_type == TokenType.IDENTIFIER for token in following):
-            return False  # a quoted name
         self.index += len(words)
         return True
 
@@ -206,19 +260,28 @@ class _TokenReader:
     def names(self, known: list[str]) -> list[str]:
         """Read names of columns in brackets."""
         names: list[str] = []
+        for written in self.names_at(known):
+            column = found(written.name, known)
+            assert column is not None
+            names.append(column)
+        return names
+
+    def names_at(self, known: list[str] | None = None) -> list[NamedAt]:
+        """Read names of columns in brackets, with their places; of these columns, if given."""
+        names: list[NamedAt] = []
         separator = "("
         while self.skip(separator):
             place = self.place
             written = self.name("the name of a column")
-            column = found(written, known)
-            if column is None:
-                hint = did_you_mean(written, [each for each in known if each not in names])
+            if known is not None and found(written, known) is None:
+                taken = {each.name.lower() for each in names}
+                hint = did_you_mean(written, [each for each in known if each.lower() not in taken])
                 reason = f"there is no column named {written}"
                 self._source.refuse(UnknownColumnError, reason, place, hint)
-            if column in names:
-                reason = f"{column} is named twice"
-                self._source.refuse(QuerySyntaxError, reason, place, self._form)
-            names.append(column)
+            if found(written, [each.name for each in names]) is not None:
+                reason = f"{written} is named twice"
+                self._source.refuse(QuerySyntaxError, reason, place, self.form)
+            names.append(NamedAt(written, place))
             separator = ","
         if not names or not self.skip(")"):
             self.refuse("expected the names of columns, in brackets")
@@ -226,4 +289,4 @@ class _TokenReader:
 
     def refuse(self, reason: str) -> Never:
         """Raise an error with the place that was reached."""
-        self._source.refuse(QuerySyntaxError, reason, self.place, self._form)
+        self._source.refuse(QuerySyntaxError, reason, self.place, self.form)

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from ...errors import QueryError
 from ...rows.stream_definition import StreamDefinition
+from .result_columns import NamedAt, ResultsInto
 from .window_bounds import bounds_in, bounds_name, bounds_schema
 from .window_clause import WindowClause
 
@@ -31,6 +32,22 @@ class CreateStream:
     or_replace: bool
     if_not_exists: bool
     place: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateStreamAs:
+    """`CREATE STREAM means KEY (symbol) TIME (at) WITH (deletes = true) AS SELECT …`.
+
+    `query` is the text of the query, with blanks before it, so that every character has the place
+    that it has in the statement. `options` are those of `Engine.continuous_query`, as values.
+    """
+
+    text: str
+    into: ResultsInto
+    options: tuple[tuple[NamedAt, str | float | bool], ...]
+    query: str
+    or_replace: bool
+    if_not_exists: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +89,7 @@ class OtherStatement:
     is_exact: bool = False
 
 
-Statement = CreateStream | DropStream | InsertInto | OtherStatement
+Statement = CreateStream | CreateStreamAs | DropStream | InsertInto | OtherStatement
 """Any kind of statement."""
 
 
