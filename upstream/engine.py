@@ -33,6 +33,7 @@ from .queries.choices import (
     checked_seconds,
     seconds_of,
 )
+from .queries.into import results_into
 from .queries.scheduling import make_query_scheduler, serve
 from .rows.arrow_data import as_arrow, rows_to_append
 
@@ -280,9 +281,8 @@ class Engine:
         of the query's staleness. `evaluation` is `"increments"` (incrementally), `"whole"` (in
         full), or `"measured"`, which depends on the rows.
 
-        `into` names a new stream that the results are appended to, with `key` and `time` from the
-        columns of the result, as CREATE STREAM … AS does. With `deletes`, a key that is no longer
-        in the result is deleted.
+        `into` names a new stream for the results, as in CREATE STREAM … AS; `key` and `time` are
+        columns of the result. With `deletes`, a key that leaves the result is deleted.
         """
         self._check_open()
         choices = Choices(
@@ -296,22 +296,9 @@ class Engine:
             on_error=on_error,
             weight=weight,
         )
-        if callback is not None and not callable(callback):
-            raise ParameterError("callback", callback, "a function that takes a result")
-        if into is None:
-            if key or time is not None or deletes:
-                raise ParameterError("into", into, "the name of the stream with this key and time")
-            with self._lock:
-                return self._standing.create(sql, name, choices, callback)
-        if name not in {None, into}:
-            raise ParameterError("name", name, "that of the stream, or left out")
-        if callback is not None:
-            raise ParameterError("callback", callback, "left out: the stream takes the results")
-        from .queries.sql import results_into
-
-        results = results_into(into, key, time, deletes=deletes)
         with self._lock:
-            return self._standing.create_into(sql, results, choices)
+            into_stream = results_into(into, key, time, deletes=deletes)
+            return self._standing.create(sql, choices, name, callback, into_stream)
 
     def stream(self, name: str) -> Stream:
         """Return a library stream that this stream feeds, for Python plans.

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import NameTakenError, StatementError, UnknownStreamError, UnknownTableError
+from ..errors import (
+    NameTakenError,
+    ParameterError,
+    StatementError,
+    UnknownStreamError,
+    UnknownTableError,
+)
 from ..held_interrupt import HeldInterrupt
 from ..tables.engine_stream import EngineStream
 from .continuous_query import ContinuousQuery
 from .evaluation.planning import plan
+from .into import ResultsInto
 from .results.result_stream import ResultStream
-from .sql import ResultsInto, is_reserved, stream_of_results
+from .sql import is_reserved, stream_of_results
 from .sql.names import reserved
 
 if TYPE_CHECKING:
@@ -49,13 +56,26 @@ class StandingQueries:
         self._lock = lock
 
     def create(
-        self, text: str, name: str | None, choices: Choices, callback: Callback | None
+        self,
+        text: str,
+        choices: Choices,
+        name: str | None = None,
+        callback: Callback | None = None,
+        into: ResultsInto | None = None,
     ) -> ContinuousQuery:
-        """Create a query whose results are taken by the caller, or by its callback."""
-        name = self._catalogue.free_query_name(name)
-        query = self._query(text, name, self._plan(text, choices), choices, callback=callback)
-        self._catalogue.add_query(query)
-        return query
+        """Create a query; the caller, its callback or a new stream takes the results."""
+        if callback is not None and not callable(callback):
+            raise ParameterError("callback", callback, "a function that takes a result")
+        if into is None:
+            name = self._catalogue.free_query_name(name)
+            query = self._query(text, name, self._plan(text, choices), choices, callback=callback)
+            self._catalogue.add_query(query)
+            return query
+        if name not in {None, into.name}:
+            raise ParameterError("name", name, "that of the stream, or left out")
+        if callback is not None:
+            raise ParameterError("callback", callback, "left out: the stream takes the results")
+        return self.create_into(text, into, choices)
 
     def create_into(
         self, text: str, into: ResultsInto, choices: Choices, *, replaces: bool = False

@@ -12,7 +12,7 @@ from .inserting import rows_to_insert
 from .names import did_you_mean, is_reserved
 from .parsing import parse
 from .reading import read_query
-from .result_columns import NamedAt, ResultsInto, results_into, stream_of_results
+from .result_columns import stream_of_results
 from .standing_needs import check_key
 from .standing_options import choices_of
 from .statement import (
@@ -30,10 +30,8 @@ __all__ = [
     "CreateStreamAs",
     "DropStream",
     "InsertInto",
-    "NamedAt",
     "OtherStatement",
     "ParsedQuery",
-    "ResultsInto",
     "Statement",
     "check",
     "check_constants",
@@ -45,7 +43,6 @@ __all__ = [
     "is_reserved",
     "parse",
     "read_query",
-    "results_into",
     "rows_to_insert",
     "stream_of_results",
 ]

@@ -18,7 +18,7 @@ from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
 from .lending import run_once
-from .result_columns import time_of
+from .result_columns import times_in, which_time
 from .source_text import lowered
 from .statement import CreateStream
 from .trees import place_of
@@ -70,11 +70,11 @@ def _time(create: CreateStream, schema: pa.Schema) -> str | None:
             reason = f"{create.time} cannot be the time: it is a {declared}"
             _refuse(create, column, reason, "use a TIMESTAMP, a DATE, an integer, or seconds")
         return create.time
-    try:
-        return time_of(create.name, schema)
-    except ValueError as error:
-        hint = "write TIME (column) after the columns"
-        raise StatementError(str(error), create.text, create.place, hint) from None
+    times = times_in(schema)
+    if len(times) > 1:
+        hint = f"write TIME ({times[0]}) after the columns"
+        raise StatementError(which_time(create.name, times), create.text, create.place, hint)
+    return times[0] if times else None
 
 
 def _refuse(create: CreateStream, column: exp.ColumnDef, reason: str, hint: str) -> Never:

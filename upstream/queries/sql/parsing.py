@@ -15,9 +15,9 @@ from sqlglot.errors import SqlglotError
 
 from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
+from ..into import NamedAt, ResultsInto
 from .dialect import DIALECT
 from .names import did_you_mean, found, is_reserved, reserved
-from .result_columns import NamedAt, ResultsInto
 from .same_reading import difference
 from .source_text import SourceText
 from .standing_options import options_in

@@ -7,70 +7,15 @@ of this name that is added. Results without windows have the time that CREATE ST
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Never
-
 import pyarrow as pa
 
-from ...errors import (
-    ParameterError,
-    QueryError,
-    QueryTypeError,
-    StatementError,
-    UnknownColumnError,
-)
+from ...errors import QueryTypeError, StatementError, UnknownColumnError
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
+from ..into import NamedAt, ResultsInto
 from .names import did_you_mean, found, is_reserved, reserved
 from .window_bounds import WINDOW_END
-
-
-@dataclass(frozen=True, slots=True)
-class NamedAt:
-    """A name that the user wrote, and where, if it is in a text."""
-
-    name: str
-    place: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ResultsInto:
-    """The stream to which a query's results are to be appended, as the user wrote it.
-
-    With `deletes`, a key that is no longer in the result is deleted from the stream. `text` is the
-    statement, and `place` where it names the stream.
-    """
-
-    name: str
-    key: tuple[NamedAt, ...] = ()
-    time: NamedAt | None = None
-    deletes: bool = False
-    text: str = ""
-    place: int | None = None
-
-    def refuse(
-        self, kind: type[QueryError], reason: str, hint: str, at: NamedAt | None = None
-    ) -> Never:
-        """Raise an error at a name, or otherwise at the name of the stream."""
-        raise kind(reason, self.text, self.place if at is None else at.place, hint)
-
-
-def results_into(name: str, key: Sequence[str], time: str | None, *, deletes: bool) -> ResultsInto:
-    """Return where results go by arguments; raise ParameterError if these are not names."""
-    if not (isinstance(name, str) and name):
-        raise ParameterError("into", name, "a string that is not empty")
-    if isinstance(key, str) or not all(isinstance(each, str) for each in key):
-        raise ParameterError("key", key, "a sequence of names of columns")
-    if len({each.lower() for each in key}) < len(key):
-        raise ParameterError("key", key, "names of different columns")
-    if time is not None and not isinstance(time, str):
-        raise ParameterError("time", time, "the name of a column")
-    if not isinstance(deletes, bool):
-        raise ParameterError("deletes", deletes, "true or false")
-    at = None if time is None else NamedAt(time)
-    return ResultsInto(name, tuple(NamedAt(each) for each in key), at, deletes)
 
 
 def stream_of_results(
@@ -99,16 +44,19 @@ def stream_of_results(
     return StreamDefinition(into.name, schema, key, _time(into, schema, bound))
 
 
-def time_of(name: str, schema: pa.Schema) -> str | None:
+def times_in(schema: pa.Schema) -> list[str]:
     """Return the time column if none was named: the only timestamp, or the one named `time`.
 
-    None if there is no timestamp. Raises ValueError with a reason if there are several.
+    Without a timestamp there is none. Several are returned if any of them could be meant.
     """
     stamps = [field.name for field in schema if pa.types.is_timestamp(field.type)]
-    time = stamps[0] if len(stamps) == 1 else found("time", stamps)
-    if stamps and time is None:
-        raise ValueError(f"which column is the time of {name}? {' and '.join(stamps)} could be")
-    return time
+    named = found("time", stamps)
+    return stamps if named is None or len(stamps) == 1 else [named]
+
+
+def which_time(name: str, times: list[str]) -> str:
+    """Return the reason why a time has to be named."""
+    return f"which column is the time of {name}? {' and '.join(times)} could be"
 
 
 def _check_names(into: ResultsInto, result: pa.Schema) -> None:
@@ -153,7 +101,9 @@ def _time(into: ResultsInto, schema: pa.Schema, bound: pa.DataType | None) -> st
         return column
     if bound is not None:
         return found(WINDOW_END, schema.names)
-    try:
-        return time_of(into.name, schema)
-    except ValueError as error:
-        into.refuse(StatementError, str(error), "name it: TIME (column) before AS")
+    times = times_in(schema)
+    if len(times) > 1:
+        into.refuse(
+            StatementError, which_time(into.name, times), f"write TIME ({times[0]}) before AS"
+        )
+    return times[0] if times else None

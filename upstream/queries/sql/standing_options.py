@@ -14,8 +14,8 @@ from sqlglot import Token, TokenType, exp
 
 from ...errors import ParameterError, QuerySyntaxError, StatementError
 from ..choices import Choices, seconds_of
+from ..into import NamedAt
 from .names import did_you_mean
-from .result_columns import NamedAt
 from .source_text import SourceText
 from .window_size import NotConstantError, constant_size
 

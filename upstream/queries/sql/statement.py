@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ...errors import QueryError
 from ...rows.stream_definition import StreamDefinition
-from .result_columns import NamedAt, ResultsInto
+from ..into import NamedAt, ResultsInto
 from .window_bounds import bounds_in, bounds_name, bounds_schema
 from .window_clause import WindowClause
 
