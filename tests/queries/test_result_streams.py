@@ -196,6 +196,55 @@ def test_a_late_result_of_an_older_window_does_not_replace_a_newer_one(engine: E
     assert engine.query("sums").statistics().rows_appended == 5
 
 
+KINDS = {
+    "tumble(s, INTERVAL '10 seconds')": "TIMESTAMP",
+    "hop(s, INTERVAL '1 month', INTERVAL '1 month')": "TIMESTAMPTZ",
+    "tumble(s, INTERVAL '1 second', offset => INTERVAL '300 milliseconds')": "TIMESTAMP_NS",
+    "tumble(s, INTERVAL '1 minute')": "TIMESTAMP_S",
+    "hop(s, INTERVAL '3 days', INTERVAL '1 day')": "DATE",
+    "tumble(s, 0.5)": "DOUBLE",
+    "tumble(s, 2.5)": "FLOAT",
+    "tumble(s, 5)": "UTINYINT",
+    "hop(s, 20, 5)": "UBIGINT",
+    "session(s, INTERVAL '10 seconds', per => k)": "TIMESTAMP",
+    "landmark(s, INTERVAL '1 minute')": "TIMESTAMP",
+    "landmark(s)": "DOUBLE",
+    "tumble(s, INTERVAL '10 seconds', by => arrival)": "BIGINT",
+    "rows(s, 3, 2)": "INTEGER",
+}
+"""Windows of each kind, and a type of the time column."""
+
+
+@pytest.mark.parametrize(("window", "kind"), KINDS.items(), ids=KINDS)
+def test_the_time_of_a_row_is_the_end_of_its_window(window: str, kind: str) -> None:
+    clock = ManualClock()
+    with Engine(clock=clock) as engine:
+        engine.sql(f"CREATE STREAM s (at {kind}, k TEXT) KEY (k) TIME (at)")
+        query = f"SELECT k, count(*) AS n FROM {window} GROUP BY k"
+        engine.sql(f"CREATE STREAM filled AS {query}")
+        reader = engine._catalogue.streams["filled"].log.reader()
+        plain = engine.continuous_query(query)
+        for number in range(8):
+            moment = f"make_timestamp({number * 40_000_000_000_000 // 7})"
+            is_moment = kind.startswith(("TIME", "DATE"))
+            value = moment if is_moment else f"{number} * 7"
+            engine.sql(f"INSERT INTO s SELECT ({value})::{kind}, '{'ab'[number % 2]}'")
+            clock.advance(17)
+        results = plain.results()
+        assert len(results) > 1 or window == "landmark(s)"
+        assert len({result.window_end for result in results}) == len(results)
+        engine.query("filled").evaluate()
+        rows = reader.peek_rows()
+        assert rows is not None
+        ends = rows.schema.field("window_end").type
+        expected = [
+            pa.scalar(result.window_end, ends)
+            for result in results
+            for _ in range(result.table.num_rows)
+        ]
+        assert [value for value in rows.column("window_end") if value.is_valid] == expected
+
+
 def test_a_result_with_failing_rows_is_appended_and_counted(engine: Engine) -> None:
     engine.sql(
         "CREATE STREAM notes KEY (k) AS"
