@@ -13,7 +13,7 @@ from ..tables.engine_stream import Streams
 from .scheduling import Runnable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     import pyarrow as pa
 
@@ -66,12 +66,14 @@ class Catalogue:
     closes something under the engine's lock.
     """
 
-    __slots__ = ("_numbered", "plans", "queries", "streams")
+    __slots__ = ("_fillers", "_numbered", "plans", "queries", "streams")
 
     def __init__(self) -> None:
         self.streams = Streams()
         self.queries: Mapping[str, ContinuousQuery] = {}
         self.plans: Mapping[str, Plan] = {}
+        self._fillers: Mapping[str, ContinuousQuery] = {}
+        """The queries that fill streams, by stream."""
         self._numbered = 0
 
     # What SQL can read
@@ -79,11 +81,11 @@ class Catalogue:
     @property
     def relations(self) -> Mapping[str, Relation]:
         """What SQL can read besides DuckDB's tables."""
-        filled = {query.into: query for query in self.queries.values() if query.into is not None}
-        if not filled:
+        fillers = self._fillers
+        if not fillers:
             return self.streams
         return {
-            name: FilledRelation(stream, filled[name]) if name in filled else stream
+            name: FilledRelation(stream, fillers[name]) if name in fillers else stream
             for name, stream in self.streams.items()
         }
 
@@ -114,6 +116,8 @@ class Catalogue:
     def add_query(self, query: ContinuousQuery) -> None:
         """Add a standing query under its name."""
         self.queries = {**self.queries, query.name: query}
+        if query.into is not None:
+            self._fillers = {**self._fillers, query.into: query}
 
     def add_plan(self, plan: Plan) -> None:
         """Add a Python plan under its name; raise NameTakenError if a query has it."""
@@ -123,24 +127,25 @@ class Catalogue:
     def forget_query(self, query: ContinuousQuery) -> None:
         """Remove a standing query that was closed."""
         self.queries = {name: each for name, each in self.queries.items() if each is not query}
+        self._fillers = {name: each for name, each in self._fillers.items() if each is not query}
 
     # Queries that fill streams
 
     def filler_of(self, stream: str) -> ContinuousQuery | None:
         """Return the query whose results are the rows of this stream, which has its name."""
-        query = self.queries.get(stream)
-        return query if query is not None and query.into == stream else None
+        return self._fillers.get(stream)
 
-    def feeders_of(self, streams: Iterable[str]) -> list[ContinuousQuery]:
+    def feeders_of(self, streams: Set[str]) -> Sequence[ContinuousQuery]:
         """Return the queries that fill these streams, directly or through others, in order.
 
         A query is created after the streams that it reads, so the order of creation is one in which
         each query comes after those that feed it.
         """
+        fillers = self._fillers
+        if fillers.keys().isdisjoint(streams):
+            return ()
         feeding = self._paths_from(streams)
-        if all(self.filler_of(stream) is None for stream in feeding):
-            return []
-        return [query for query in self.queries.values() if query.into in feeding]
+        return [query for stream, query in fillers.items() if stream in feeding]
 
     def path_between(self, streams: Iterable[str], goal: str) -> list[str] | None:
         """Return how one of these streams is filled from `goal`: the streams on the way, or None.

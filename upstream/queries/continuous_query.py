@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from math import inf
@@ -30,7 +30,7 @@ _SMOOTHING: Final = 0.2
 class Others(Protocol):
     """What a query knows about the other queries of its engine."""
 
-    def feeders_of(self, streams: Iterable[str]) -> Sequence[ContinuousQuery]:
+    def feeders_of(self, streams: Set[str]) -> Sequence[ContinuousQuery]:
         """Return the queries that fill these streams, directly or through others, in order."""
 
     def queries_reading(self, stream: str) -> Sequence[ContinuousQuery]:
