@@ -35,6 +35,7 @@ from .queries.choices import (
 )
 from .queries.into import results_into
 from .queries.scheduling import make_query_scheduler, serve
+from .queries.view import ContinuousView
 from .rows.arrow_data import as_arrow, rows_to_append
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ class Engine:
             self._catalogue,
             self._duck,
             clock=self._clock,
+            stopwatch=self._stopwatch,
             lock=self._lock,
             standing=self._standing,
             append=self.append,
@@ -191,27 +193,44 @@ class Engine:
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
         """
         self._check_open()
-        entry = self._catalogue.streams.named(stream)
-        self._catalogue.check_writable(entry.definition.name)
+        entry = self._to_fill(stream)
         rows = rows_to_append(data, entry.definition)
         if entry.is_full() and not self._relieve(entry):
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
         count = entry.append(rows)
         if entry.is_crowded():
             self._relieve(entry)
+        elif self._catalogue.views:
+            self._keep_views_up(entry)
         return count
 
+    def _to_fill(self, name: str) -> EngineStream:
+        if (view := self._catalogue.found_view(name)) is not None:
+            expected = f"the name of a stream; {view} is a view, which is filled by its query"
+            raise ParameterError("stream", name, expected)
+        entry = self._catalogue.streams.named(name)
+        self._catalogue.check_writable(entry.definition.name)
+        return entry
+
     def _relieve(self, entry: EngineStream) -> bool:
-        """Evaluate the queries that read a stream, unless another thread is evaluating."""
+        """Evaluate what reads a stream, unless another thread is evaluating."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            for query in self.queries:
-                if entry.definition.name in query.streams:
-                    query.evaluate()
+            self._catalogue.evaluate_readers(entry.definition.name)
         finally:
             self._lock.release()
         return True
+
+    def _keep_views_up(self, entry: EngineStream) -> None:
+        """Take rows into the views that should not wait for readers, if no other thread works."""
+        views = self._catalogue.views_to_keep_up(entry.definition.name)
+        if views and self._lock.acquire(blocking=False):
+            try:
+                for view in views:
+                    view.keep_up()
+            finally:
+                self._lock.release()
 
     def create_table(self, name: str, data: object) -> None:
         """Create an ordinary table from Arrow, pandas or polars data, or from the path of a file.
@@ -225,6 +244,8 @@ class Engine:
         self._check_open()
         if self._catalogue.streams.found(name) is not None:
             raise NameTakenError("stream", name)
+        if self._catalogue.found_view(name) is not None:
+            raise NameTakenError("view", name)
         if not name:
             raise ParameterError("name", name, "a name that is not empty")
         if is_reserved(name):
@@ -232,6 +253,7 @@ class Engine:
             raise ParameterError("name", name, expected)
         given = data if isinstance(data, str | Path) else as_arrow(data)
         try:
+            self._catalogue.note_change_of_tables()
             self._duck.create_table(name, given)
         except DatabaseError as error:
             reason = f"the table {name} cannot be created: {headline_of(str(error))}"
@@ -336,10 +358,13 @@ class Engine:
                 return
             for plan in self._catalogue.plans.values():
                 plan.close()
+            for view in self._catalogue.views.values():
+                view.close()
             for query in self.queries:
                 query.close()
             for entry in self._catalogue.streams.values():
                 entry.close()
+            self._statements.close()
             self._is_closed = True
             self._duck.close()
 
@@ -353,13 +378,22 @@ class Engine:
         return self._catalogue.query(name)
 
     @property
+    def views(self) -> Mapping[str, ContinuousView]:
+        """The views over streams, by name."""
+        return {name: ContinuousView(view) for name, view in self._catalogue.views.items()}
+
+    def view(self, name: str) -> ContinuousView:
+        """Return the view of this name in any case; raise UnknownNameError if there is none."""
+        return ContinuousView(self._catalogue.view(name))
+
+    @property
     def streams(self) -> Mapping[str, StreamDefinition]:
         """The definitions of the streams, by name."""
         return self._catalogue.streams.definitions()
 
     def _runnables(self) -> Sequence[Runnable]:
         plans = [plan for plan in self._catalogue.plans.values() if not plan.is_closed]
-        return [*self.queries, *plans]
+        return [*self.queries, *self._catalogue.views.values(), *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from reprlib import repr as shorten
-from typing import Self
 
 
 class UpStreamError(Exception):
@@ -273,12 +272,12 @@ class QueryError(UpStreamError, ValueError):
             self.column = place - text.rfind("\n", 0, place)
         super().__init__("\n".join([*self._headline(), *self._shown_line(), *self._advice()]))
 
-    def in_text(self, text: str) -> Self:
-        """Return the same error for a text in which everything has the place that it has here."""
-        if self.line is None or self.column is None:
-            return type(self)(self.reason, text, None, self.hint)
-        lines = self.text.split("\n")[: self.line - 1]
-        place = sum(len(line) + 1 for line in lines) + self.column - 1
+    def within(self, text: str) -> QueryError:
+        """Return the same error for a text of which this one is a part, with blanks around it."""
+        place = None
+        if self.line is not None and self.column is not None:
+            lines = text.split("\n")[: self.line - 1]
+            place = sum(len(line) + 1 for line in lines) + self.column - 1
         return type(self)(self.reason, text, place, self.hint)
 
     def _headline(self) -> list[str]:

@@ -67,7 +67,7 @@ def test_a_query_fills_the_stream_of_its_name_unless_it_was_closed(chained: Cata
     query = chained.filler_of("c")
     assert query is chained.query("c")
     assert chained.filler_of("beats") is None
-    assert names(chained.queries_reading("a")) == ["beats", "c"]
+    assert names(chained.reading("a")) == ["beats", "c"]
     query.close()
     assert chained.filler_of("c") is None
     chained.check_writable("c")

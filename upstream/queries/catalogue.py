@@ -1,7 +1,7 @@
-"""What an engine has under names: streams, and the standing queries that read them.
+"""What an engine has under names: streams, views, and the standing queries that read them.
 
-A stream that a query reads cannot be dropped, and a table that a query reads cannot be replaced. A
-stream that a query fills has the query's name, and nothing else writes to it.
+What a view or a query reads cannot be dropped or replaced. A stream that a query fills has the
+query's name, and nothing else writes to it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..tables.engine_stream import EngineStream
     from ..tables.relation import Condition, Relation, TimeRange
     from .continuous_query import ContinuousQuery
+    from .maintained_view import MaintainedView
 
 
 class Plan(Runnable, Protocol):
@@ -55,26 +56,37 @@ class FilledRelation:
         between: TimeRange | None = None,
     ) -> pa.Table:
         """Return the newest row of each key, in the order of arrival."""
-        self._query.evaluate()
+        if not self._query.is_closed:
+            self._query.evaluate()
         return self._stream.scan(columns, conditions, between)
 
 
 class Catalogue:
-    """The streams, standing queries and Python plans of an engine, by name.
+    """The streams, views, standing queries and Python plans of an engine, by name.
 
     Mappings are replaced as a whole, so any thread may read them while another one defines or
     closes something under the engine's lock.
     """
 
-    __slots__ = ("_fillers", "_numbered", "plans", "queries", "streams")
+    __slots__ = (
+        "_fillers",
+        "_numbered",
+        "_tables_version",
+        "plans",
+        "queries",
+        "streams",
+        "views",
+    )
 
     def __init__(self) -> None:
         self.streams = Streams()
+        self.views: Mapping[str, MaintainedView] = {}
         self.queries: Mapping[str, ContinuousQuery] = {}
         self.plans: Mapping[str, Plan] = {}
         self._fillers: Mapping[str, ContinuousQuery] = {}
         """The queries that fill streams, by stream."""
         self._numbered = 0
+        self._tables_version = 0
 
     # What SQL can read
 
@@ -83,15 +95,41 @@ class Catalogue:
         """What SQL can read besides DuckDB's tables."""
         fillers = self._fillers
         if not fillers:
-            return self.streams
-        return {
-            name: FilledRelation(stream, fillers[name]) if name in fillers else stream
-            for name, stream in self.streams.items()
-        }
+            return {**self.streams, **self.views} if self.views else self.streams
+        filled = {name: FilledRelation(self.streams[name], each) for name, each in fillers.items()}
+        return {**self.streams, **filled, **self.views}
 
-    def definitions(self) -> dict[str, StreamDefinition]:
-        """Return the definition of each relation, by name."""
-        return {name: relation.definition for name, relation in self.relations.items()}
+    def tables_version(self) -> int:
+        """Return how many statements may have changed DuckDB's tables."""
+        return self._tables_version
+
+    def note_change_of_tables(self) -> None:
+        """Note that a statement may change DuckDB's tables."""
+        self._tables_version += 1
+
+    # Views
+
+    def found_view(self, name: str) -> str | None:
+        """Return a view's name as it was defined, for a name in any case; None if it is unknown."""
+        views = self.views
+        return next((each for each in views if each.lower() == name.lower()), None)
+
+    def view(self, name: str) -> MaintainedView:
+        """Return the view of a name in any case; raise UnknownNameError if it does not exist."""
+        views, known = self.views, self.found_view(name)
+        if known is None or known not in views:
+            raise UnknownNameError("view", name)
+        return views[known]
+
+    def add_view(self, view: MaintainedView) -> None:
+        """Add a view under its name."""
+        self.views = {**self.views, view.name: view}
+
+    def remove_view(self, name: str) -> MaintainedView:
+        """Remove the view that was defined with this name, and return it."""
+        removed = self.views[name]
+        self.views = {each: view for each, view in self.views.items() if each != name}
+        return removed
 
     # Standing queries and plans
 
@@ -111,6 +149,8 @@ class Catalogue:
         self.plans = {each: plan for each, plan in self.plans.items() if not plan.is_closed}
         if name in self.queries or name in self.plans:
             raise NameTakenError("query", name)
+        if (view := self.found_view(name)) is not None:
+            raise NameTakenError("view", view)
         return name
 
     def add_query(self, query: ContinuousQuery) -> None:
@@ -142,7 +182,7 @@ class Catalogue:
         each query comes after those that feed it.
         """
         fillers = self._fillers
-        if fillers.keys().isdisjoint(streams):
+        if not fillers:
             return ()
         feeding = self._paths_from(streams)
         return [query for stream, query in fillers.items() if stream in feeding]
@@ -171,13 +211,13 @@ class Catalogue:
             )
 
     def _paths_from(self, streams: Iterable[str]) -> dict[str, str | None]:
-        """Return what these streams are filled from, each with the stream that it leads to."""
+        """Return what these streams and views read, each with the one that it leads to."""
         found: dict[str, str | None] = dict.fromkeys(streams)
         waiting = list(found)
         while waiting:
             stream = waiting.pop()
-            filler = self.filler_of(stream)
-            for source in filler.streams if filler is not None else ():
+            query = self.filler_of(stream) or self.views.get(stream)
+            for source in query.streams if query is not None else ():
                 if source not in found:
                     found[source] = stream
                     waiting.append(source)
@@ -186,13 +226,30 @@ class Catalogue:
     # Who reads what
 
     def readers_of(self, name: str) -> list[str]:
-        """Return the names of the standing queries that read a stream."""
-        return [query.name for query in self.queries_reading(name)]
+        """Return the names of the standing queries and views that read a stream or a view."""
+        return [each.name for each in self.reading(name)]
 
-    def queries_reading(self, stream: str) -> list[ContinuousQuery]:
-        """Return the standing queries that read a stream."""
-        return [query for query in self.queries.values() if stream in query.streams]
+    def reading(self, name: str) -> list[ContinuousQuery]:
+        """Return the standing queries and views that read a stream or a view."""
+        return [each for each in self._readers() if name in each.streams]
 
     def readers_of_table(self, name: str) -> list[str]:
-        """Return the names of the standing queries that read a table, given in lower case."""
-        return [query.name for query in self.queries.values() if name in query.tables]
+        """Return the names of the queries and views that read a table, given in lower case."""
+        return [each.name for each in self._readers() if name in each.tables]
+
+    def _readers(self) -> list[ContinuousQuery | MaintainedView]:
+        return [*self.queries.values(), *self.views.values()]
+
+    def views_over_table(self, name: str) -> list[str]:
+        """Return the names of the views whose streams met the rows of a table."""
+        return [view.name for view in self.views.values() if name in view.static_tables]
+
+    def views_to_keep_up(self, stream: str) -> list[MaintainedView]:
+        """Return the views over a stream that should take in what waits before they are read."""
+        views = self.views.values()
+        return [view for view in views if stream in view.streams and view.wants_upkeep()]
+
+    def evaluate_readers(self, stream: str) -> None:
+        """Let everything that reads a stream read what waits there."""
+        for reader in self.reading(stream):
+            reader.evaluate()

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
+    from ..tables.log import LogReader
     from .choices import Choices, Semantics
     from .evaluation.planning import Plan
+    from .evaluation.view_table import ViewTable
     from .results.answer import Answer
     from .results.result_stream import ResultStream
 
@@ -28,16 +30,13 @@ _SMOOTHING: Final = 0.2
 
 
 class Others(Protocol):
-    """What a query knows about the other queries of its engine."""
+    """What a query knows about the other queries and the views of its engine."""
 
     def feeders_of(self, streams: Set[str]) -> Sequence[ContinuousQuery]:
         """Return the queries that fill these streams, directly or through others, in order."""
 
-    def queries_reading(self, stream: str) -> Sequence[ContinuousQuery]:
-        """Return the queries that read a stream."""
-
-    def forget_query(self, query: ContinuousQuery) -> None:
-        """Remove a query that was closed."""
+    def reading(self, name: str) -> Sequence[ContinuousQuery]:
+        """Return the queries and views that read a stream or a view."""
 
 
 class ContinuousQuery:
@@ -75,6 +74,7 @@ class ContinuousQuery:
         "_is_closed",
         "_is_unfinished",
         "_lock",
+        "_on_close",
         "_on_error",
         "_others",
         "_plan",
@@ -98,6 +98,7 @@ class ContinuousQuery:
         clock: Clock,
         stopwatch: Clock,
         others: Others,
+        on_close: Callable[[ContinuousQuery], None],
         lock: AbstractContextManager[bool],
         sink: ResultStream | None = None,
     ) -> None:
@@ -111,7 +112,8 @@ class ContinuousQuery:
         """Held while any thread evaluates the query."""
         self._plan = plan
         self._hold = HeldInterrupt()
-        self._readers = [*plan.readers, *(each.reader for each in plan.side_tables)]
+        self._readers: list[LogReader | ViewTable] = [*plan.readers]
+        self._readers += [each.reader for each in plan.side_tables]
         self._due_at = -inf
         """When the clock alone makes an answer due; minus infinity if that is not known yet."""
         self._is_unfinished = False
@@ -121,6 +123,7 @@ class ContinuousQuery:
         self._sink = sink
         """What takes the results, if they are rows of a stream."""
         self._others = others
+        self._on_close = on_close
         self._callback = callback
         self._clock = clock
         self._stopwatch = stopwatch
@@ -195,15 +198,17 @@ class ContinuousQuery:
         again. It takes no waiting result, and does not count as a result.
         """
         with self._lock:
-            now = self._evaluate()
-            answer = self._evaluation.current(now)
-            if answer is None:
-                raise StatementError(
-                    "an append query without a window keeps no rows, so ask() has no answer",
-                    self.text,
-                    hint="call results() instead, or choose semantics='update'",
-                )
-            return Result.of(self._told(answer), self._clock.now())
+            return Result.of(self._told(self._current()), self._clock.now())
+
+    def _current(self) -> Answer:
+        answer = self._evaluation.current(self._evaluate())
+        if answer is None:
+            raise StatementError(
+                "an append query without a window keeps no rows, so ask() has no answer",
+                self.text,
+                hint="call results() instead, or choose semantics='update'",
+            )
+        return answer
 
     @property
     def schema(self) -> pa.Schema:
@@ -212,7 +217,7 @@ class ContinuousQuery:
 
     @property
     def streams(self) -> frozenset[str]:
-        """The names of the streams that the query reads."""
+        """The names of the streams and views that the query reads."""
         return self._plan.streams
 
     @property
@@ -266,7 +271,7 @@ class ContinuousQuery:
         self._note_cost(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
         if self._sink is not None and self._sink.stream.is_crowded():
-            for reader in self._others.queries_reading(self._sink.stream.definition.name):
+            for reader in self._others.reading(self._sink.stream.definition.name):
                 reader._evaluate_alone()
         return now
 
@@ -274,7 +279,20 @@ class ContinuousQuery:
         """Tell whether nothing has happened since the last evaluation."""
         if self._holds_back or now >= self._due_at:
             return False
-        return not any(reader.waiting for reader in self._readers)
+        return not self._has_waiting()
+
+    def _has_waiting(self) -> bool:
+        """Tell whether anything has come since the last evaluation."""
+        return any(reader.waiting for reader in self._readers)
+
+    def _first_waiting(self) -> float | None:
+        """Return the arrival of the first row that waits, or None."""
+        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _rows_waiting(self) -> int:
+        """Return how many rows of streams wait."""
+        return sum(reader.waiting for reader in self._plan.readers)
 
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
@@ -370,7 +388,7 @@ class ContinuousQuery:
                     self._error = repr(error)
 
     def _has_waited_since(self, now: float) -> float | None:
-        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
+        moments = [self._first_waiting()]
         due_at = self._evaluation.due_at()
         if due_at is not None and due_at <= now:
             moments.append(due_at)
@@ -425,7 +443,7 @@ class ContinuousQuery:
             results_unchanged=emitter.unchanged,
             results_waiting=len(backlog),
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
-            rows_waiting=sum(reader.waiting for reader in self._plan.readers),
+            rows_waiting=self._rows_waiting(),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
             rows_failed=self._plan.failing.count,
@@ -450,4 +468,4 @@ class ContinuousQuery:
                 return
             self._is_closed = True
             self._plan.close()
-            self._others.forget_query(self)
+            self._on_close(self)

@@ -109,13 +109,13 @@ class StandingQueries:
         return query
 
     def check_unread(self, name: str, text: str, place: int | None) -> None:
-        """Raise StatementError if a stream is read by standing queries."""
+        """Raise StatementError if a stream is read by queries or views."""
         if readers := self._catalogue.readers_of(name):
             raise StatementError(
-                f"standing queries read the stream {name}: {', '.join(readers)}",
+                f"queries or views read the stream {name}: {', '.join(readers)}",
                 text,
                 place,
-                hint="close them first",
+                hint="close these queries, or drop these views, first",
             )
 
     def drop(self, name: str) -> None:
@@ -132,6 +132,8 @@ class StandingQueries:
             raise NameTakenError("stream", known)
         if self._duck.has_table(into.name):
             raise NameTakenError("table", into.name)
+        if (view := self._catalogue.found_view(into.name)) is not None:
+            raise NameTakenError("view", view)
         if is_reserved(into.name):
             into.refuse(StatementError, reserved(into.name), "choose another name")
         filler = None if known is None else self._catalogue.filler_of(known)
@@ -165,6 +167,7 @@ class StandingQueries:
             text,
             choices,
             self._catalogue.streams,
+            self._catalogue.views,
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
@@ -189,6 +192,7 @@ class StandingQueries:
             clock=self._clock,
             stopwatch=self._stopwatch,
             others=self._catalogue,
+            on_close=self._catalogue.forget_query,
             lock=self._lock,
             sink=sink,
         )

@@ -1,6 +1,6 @@
-"""Runs one statement: about streams, or about DuckDB's tables.
+"""Runs one statement: about streams, about views, or about DuckDB's tables.
 
-A statement about a stream is checked completely before anything changes.
+A statement about a stream or a view is checked completely before anything changes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from ..errors import NameTakenError, QueryError, StatementError, UnknownStreamEr
 from ..rows.arrow_data import no_rows
 from ..tables.engine_stream import EngineStream
 from . import sql
+from .known_queries import KnownQueries
 from .one_time import OneTimeSql
-from .sql.standing_needs import changed_tables, check_settings
+from .sql.source_text import place_of_word
+from .sql.standing_needs import changed_tables, check_settings, tables_with_other_rows
+from .view_statements import ViewStatements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,14 +27,23 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from ..database.duck import Duck
     from .catalogue import Catalogue
-    from .sql import CreateStream, CreateStreamAs, DropStream, InsertInto
+    from .sql import CreateStream, CreateStreamAs, DropStream, InsertInto, OtherStatement
     from .standing import StandingQueries
 
 
 class Statements:
     """Runs statements on what a catalogue has; `append` adds rows to a stream."""
 
-    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock", "_standing")
+    __slots__ = (
+        "_append",
+        "_catalogue",
+        "_clock",
+        "_duck",
+        "_known",
+        "_lock",
+        "_standing",
+        "_views",
+    )
 
     def __init__(
         self,
@@ -39,6 +51,7 @@ class Statements:
         duck: Duck,
         *,
         clock: Clock,
+        stopwatch: Clock,
         lock: AbstractContextManager[bool],
         standing: StandingQueries,
         append: Callable[[str, pa.Table], int],
@@ -49,11 +62,18 @@ class Statements:
         self._lock = lock
         self._standing = standing
         self._append = append
+        self._known = KnownQueries(catalogue)
+        self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""
+        if (answer := self._known.answer(text)) is not None:
+            return answer
         statement = sql.parse(text, self._duck)
-        once = OneTimeSql(self._duck, self._catalogue.relations)
+        if isinstance(statement, sql.CreateView | sql.DropView):
+            if self._views.run(statement):
+                return no_rows()
+            statement = sql.parse_as_duckdb(text, self._duck)
         match statement:
             case sql.CreateStream():
                 self._create_stream(statement)
@@ -61,14 +81,41 @@ class Statements:
                 self._create_stream_as(statement)
             case sql.DropStream():
                 self._drop_stream(statement)
+            case sql.ExplainName():
+                return self._views.explain(statement)
             case sql.InsertInto():
                 name = self._catalogue.streams.found(statement.stream)
-                return once.execute(statement) if name is None else self._insert(statement, name)
+                return self._execute(statement) if name is None else self._insert(statement, name)
             case sql.OtherStatement():
-                self._check_unused(changed_tables(statement, self._duck), text)
-                check_settings(statement, self._duck, standing=self._catalogue.queries)
-                return once.answer(text) if statement.is_exact else once.execute(statement)
+                return self._ask(text) if statement.is_exact else self._execute(statement)
         return no_rows()
+
+    def _ask(self, text: str) -> pa.Table:
+        """Answer a query, and keep it ready for the next time."""
+        query = OneTimeSql(self._duck, self._catalogue.relations).ready(text)
+        try:
+            answer = query.answer()
+        except BaseException:
+            query.close()
+            raise
+        self._known.add(text, query)
+        return answer
+
+    def close(self) -> None:
+        """Forget the queries that are kept ready."""
+        self._known.close()
+
+    def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
+        """Let DuckDB run a statement that may change its tables."""
+        if isinstance(statement, sql.OtherStatement):
+            self._check_unused(changed_tables(statement, self._duck), statement.text)
+            standing = [*self._catalogue.queries, *self._catalogue.views]
+            check_settings(statement, self._duck, standing=standing)
+        self._check_not_below(tables_with_other_rows(statement, self._duck), statement.text)
+        try:
+            return OneTimeSql(self._duck, self._catalogue.relations).execute(statement)
+        finally:
+            self._catalogue.note_change_of_tables()
 
     # Streams
 
@@ -81,6 +128,8 @@ class Statements:
             raise NameTakenError("stream", known)
         if self._duck.has_table(statement.name):
             raise NameTakenError("table", statement.name)
+        if (view := self._catalogue.found_view(statement.name)) is not None:
+            raise NameTakenError("view", view)
         definition = sql.definition_of(statement, self._duck)
         if known is not None:
             self._drop(known, statement)
@@ -97,7 +146,7 @@ class Statements:
                 statement.query, into, choices, replaces=statement.or_replace
             )
         except QueryError as error:
-            raise error.in_text(text) from error.__cause__
+            raise error.within(text) from None
 
     def _drop_stream(self, statement: DropStream) -> None:
         known = self._catalogue.streams.found(statement.name)
@@ -125,7 +174,21 @@ class Statements:
         for table in sorted(tables):
             if readers := self._catalogue.readers_of_table(table):
                 raise StatementError(
-                    f"standing queries read the table {table}: {', '.join(readers)}",
+                    f"queries or views read the table {table}: {', '.join(readers)}",
                     text,
-                    hint="close them first; rows can be inserted and deleted at any time",
+                    place_of_word(text, table),
+                    hint="close or drop them first; rows can be inserted and deleted at any time",
+                )
+
+    def _check_not_below(self, tables: frozenset[str], text: str) -> None:
+        """Refuse to change the rows of a table that rows of a view's stream have met."""
+        for table in sorted(tables):
+            if views := self._catalogue.views_over_table(table):
+                raise StatementError(
+                    f"the rows of {table} cannot change: rows of a stream were combined with them "
+                    f"in the view {', '.join(views)}",
+                    text,
+                    place_of_word(text, table),
+                    hint="drop the view first, or write it so that it groups the stream before "
+                    f"it reads {table}",
                 )

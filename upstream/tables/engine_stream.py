@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..clock import Clock
     from ..rows.stream_definition import StreamDefinition
+    from .log import LogReader
     from .relation import Condition, TimeRange
 
 _BACKLOG_ROWS: Final = 1_048_576
@@ -102,6 +103,12 @@ class EngineStream:
             self._read()
             rows = self._newest.table()
         return rows if columns is None else rows.select([*columns])
+
+    def newest_and_reader(self) -> tuple[pa.Table, LogReader]:
+        """Return the newest row of each key, and a reader for what arrives after them."""
+        with self._newest_lock:
+            self._read()
+            return self._newest.table(), self.log.reader(self._reader.position)
 
     def for_plans(self) -> Stream:
         """Return a stream that receives row by row what is appended from now on.

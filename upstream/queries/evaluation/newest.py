@@ -180,7 +180,7 @@ class SideTable:
     rows that are the newest when it is evaluated.
     """
 
-    __slots__ = ("_duck", "_is_stale", "_newest", "_relation", "reader")
+    __slots__ = ("_duck", "_is_stale", "_newest", "_relation", "reader", "version")
 
     def __init__(
         self, reader: LogReader, newest: NewestRows, schema: pa.Schema, duck: Duck
@@ -189,8 +189,10 @@ class SideTable:
         self._duck = duck
         self._newest = newest
         self._relation = duck.lend(schema)
-        self._is_stale = False
+        self._is_stale = True
         """Whether rows were read that are not lent yet."""
+        self.version = 0
+        """How often the table has changed."""
 
     @property
     def name(self) -> str:
@@ -207,7 +209,7 @@ class SideTable:
                 self._is_stale = True
         if self._is_stale:
             self._relation.hold(self._newest.table())
-            self._is_stale = False
+            self._is_stale, self.version = False, self.version + 1
 
     def close(self) -> None:
         """Stop reading, and take the table back."""

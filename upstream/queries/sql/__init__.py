@@ -10,7 +10,7 @@ from .defining import definition_of
 from .duck_messages import error_of
 from .inserting import rows_to_insert
 from .names import did_you_mean, is_reserved
-from .parsing import parse
+from .parsing import parse, parse_as_duckdb
 from .reading import read_query
 from .result_columns import stream_of_results
 from .standing_needs import check_key
@@ -18,7 +18,10 @@ from .standing_options import choices_of
 from .statement import (
     CreateStream,
     CreateStreamAs,
+    CreateView,
     DropStream,
+    DropView,
+    ExplainName,
     InsertInto,
     OtherStatement,
     ParsedQuery,
@@ -28,7 +31,10 @@ from .statement import (
 __all__ = [
     "CreateStream",
     "CreateStreamAs",
+    "CreateView",
     "DropStream",
+    "DropView",
+    "ExplainName",
     "InsertInto",
     "OtherStatement",
     "ParsedQuery",
@@ -42,6 +48,7 @@ __all__ = [
     "error_of",
     "is_reserved",
     "parse",
+    "parse_as_duckdb",
     "read_query",
     "rows_to_insert",
     "stream_of_results",

@@ -6,30 +6,32 @@ CREATE TABLE, by the parser that knows all of DuckDB's types.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import Final, Never
+from typing import Final
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from ...database.duck import Duck
-from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
+from ...errors import QuerySyntaxError, StatementError
 from ..into import NamedAt, ResultsInto
 from .dialect import DIALECT
-from .names import did_you_mean, found, is_reserved, reserved
+from .names import found, is_reserved, reserved
+from .options import options_in
 from .same_reading import difference
 from .source_text import SourceText
-from .standing_options import options_in
 from .statement import (
     CreateStream,
     CreateStreamAs,
     DropStream,
     InsertInto,
+    OptionValue,
     OtherStatement,
     Statement,
 )
+from .token_reader import TokenReader
 from .trees import place_of
+from .view_statements import view_statement
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
 _FORM_OF_AS = "write CREATE STREAM means KEY (symbol) AS SELECT symbol, avg(price) AS mean FROM …"
@@ -49,6 +51,15 @@ def parse(text: str, duck: Duck) -> Statement:
         return _create(source, tokens, words.index("STREAM"))
     if words[:2] == ["DROP", "STREAM"]:
         return _drop(source, tokens)
+    if (about_view := view_statement(source, tokens)) is not None:
+        return about_view
+    return parse_as_duckdb(text, duck)
+
+
+def parse_as_duckdb(text: str, duck: Duck) -> InsertInto | OtherStatement:
+    """Parse a statement that DuckDB can run, unless it inserts into a stream."""
+    source = SourceText(text)
+    tokens = source.one_statement()
     try:
         tree = source.parse(tokens)
     except QuerySyntaxError:
@@ -85,7 +96,7 @@ def _insert(source: SourceText, tree: exp.Insert) -> InsertInto | None:
 
 
 def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
-    reader = _TokenReader(source, tokens, 2, _DROP_FORM)
+    reader = TokenReader(source, tokens, 2, _DROP_FORM)
     if_exists = reader.skip("IF", "EXISTS")
     place = reader.place
     name = reader.name("the name of a stream")
@@ -95,7 +106,7 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
 
 
 def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream | CreateStreamAs:
-    reader = _TokenReader(source, tokens, stream + 1, _FORM)
+    reader = TokenReader(source, tokens, stream + 1, _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     if if_not_exists and stream == 3:
         reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
@@ -103,7 +114,7 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
     name = reader.name("the name of a stream")
     if any(reader.comes(word) for word in ("AS", *_CLAUSES_OF_AS)):
         into = ResultsInto(name, text=source.text, place=place)
-        statement = _create_as(source, tokens, reader, into)
+        statement = _create_as(source, reader, into)
         return replace(statement, or_replace=stream == 3, if_not_exists=if_not_exists)
     columns_from = reader.index
     reader.skip_brackets("the columns of the stream")
@@ -133,37 +144,26 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
     )
 
 
-def _create_as(
-    source: SourceText, tokens: list[Token], reader: _TokenReader, into: ResultsInto
-) -> CreateStreamAs:
+def _create_as(source: SourceText, reader: TokenReader, into: ResultsInto) -> CreateStreamAs:
     """Return a stream of a query's results; `KEY`, `TIME` and `WITH` come before `AS`."""
     reader.form = _FORM_OF_AS
     clauses: dict[str, list[NamedAt]] = {}
-    options = None
+    options: dict[str, tuple[OptionValue, int]] = {}
     while not reader.skip("AS"):
         clause = next((each for each in _CLAUSES_OF_AS if reader.skip(each)), None)
-        if clause is None or clause in clauses or (clause == "WITH" and options is not None):
+        if clause is None or clause in clauses or (clause == "WITH" and options):
             reader.refuse("expected KEY (columns), TIME (column) and WITH (options), and then AS")
         if clause == "WITH":
-            start = reader.index
-            reader.skip_brackets("options")
-            options = options_in(source, tokens[start : reader.index])
+            options = options_in(source, reader)
         else:
-            clauses[clause] = reader.names_at()
+            clauses[clause] = reader.names_at("the names of columns")
     if reader.is_at_end:
         reader.refuse("expected a query")
     time = clauses.get("TIME", [])
     if len(time) > 1:
         reader.refuse("a stream can have only one time column")
-    before = re.sub(r"[^\n]", " ", source.text[: reader.place])
-    return CreateStreamAs(
-        text=source.text,
-        into=replace(into, key=tuple(clauses.get("KEY", ())), time=time[0] if time else None),
-        options=options or (),
-        query=before + source.text[reader.place :],
-        or_replace=False,
-        if_not_exists=False,
-    )
+    into = replace(into, key=tuple(clauses.get("KEY", ())), time=time[0] if time else None)
+    return CreateStreamAs(source.text, into, options, reader.rest())
 
 
 def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.ColumnDef, ...]:
@@ -190,103 +190,3 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
     if not columns:
         source.refuse(QuerySyntaxError, "a stream needs columns", place, _FORM)
     return tuple(columns)
-
-
-def _is_name(token: Token) -> bool:
-    if token.token_type == TokenType.IDENTIFIER:  # a quoted name
-        return True
-    return token.text.isidentifier() and token.token_type != TokenType.STRING
-
-
-class _TokenReader:
-    """Reads our own grammar, token by token."""
-
-    def __init__(self, source: SourceText, tokens: list[Token], index: int, form: str) -> None:
-        self._source = source
-        self._tokens = tokens
-        self.form = form
-        self.index = index
-
-    @property
-    def is_at_end(self) -> bool:
-        return self.index >= len(self._tokens)
-
-    @property
-    def place(self) -> int:
-        """Where the next token begins, or where the text ends."""
-        if self.is_at_end:
-            return self._tokens[-1].end + 1
-        return int(self._tokens[self.index].start)
-
-    def comes(self, *words: str) -> bool:
-        """Tell whether these words come next, not as a quoted name."""
-        following = self._tokens[self.index : self.index + len(words)]
-        if any(token.token_type == TokenType.IDENTIFIER for token in following):
-            return False
-        return [token.text.upper() for token in following] == [*words]
-
-    def skip(self, *words: str) -> bool:
-        """Skip these words, if they come next."""
-        if not self.comes(*words):
-            return False
-        self.index += len(words)
-        return True
-
-    def name(self, what: str) -> str:
-        """Read a name, quoted or not."""
-        if self.is_at_end or not _is_name(self._tokens[self.index]):
-            self.refuse(f"expected {what}")
-        name = str(self._tokens[self.index].text)
-        if not name:
-            self.refuse(f"expected {what}, which must not be empty")
-        if is_reserved(name):
-            self.refuse(reserved(name))
-        self.index += 1
-        return name
-
-    def skip_brackets(self, what: str) -> None:
-        """Skip from an opening bracket to the token after the closing one."""
-        if self.is_at_end or self._tokens[self.index].token_type != TokenType.L_PAREN:
-            self.refuse(f"expected {what}, in brackets")
-        depth = 0
-        while not self.is_at_end:
-            kind = self._tokens[self.index].token_type
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            self.index += 1
-            if depth == 0:
-                return
-        self.refuse("expected )")
-
-    def names(self, known: list[str]) -> list[str]:
-        """Read names of columns in brackets."""
-        names: list[str] = []
-        for written in self.names_at(known):
-            column = found(written.name, known)
-            assert column is not None
-            names.append(column)
-        return names
-
-    def names_at(self, known: list[str] | None = None) -> list[NamedAt]:
-        """Read names of columns in brackets, with their places; of these columns, if given."""
-        names: list[NamedAt] = []
-        separator = "("
-        while self.skip(separator):
-            place = self.place
-            written = self.name("the name of a column")
-            if known is not None and found(written, known) is None:
-                taken = {each.name.lower() for each in names}
-                hint = did_you_mean(written, [each for each in known if each.lower() not in taken])
-                reason = f"there is no column named {written}"
-                self._source.refuse(UnknownColumnError, reason, place, hint)
-            if found(written, [each.name for each in names]) is not None:
-                reason = f"{written} is named twice"
-                self._source.refuse(QuerySyntaxError, reason, place, self.form)
-            names.append(NamedAt(written, place))
-            separator = ","
-        if not names or not self.skip(")"):
-            self.refuse("expected the names of columns, in brackets")
-        return names
-
-    def refuse(self, reason: str) -> Never:
-        """Raise an error with the place that was reached."""
-        self._source.refuse(QuerySyntaxError, reason, self.place, self.form)
