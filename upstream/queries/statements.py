@@ -75,12 +75,8 @@ class Statements:
                 return no_rows()
             statement = sql.parse_as_duckdb(text, self._duck)
         match statement:
-            case sql.CreateStream():
-                self._create_stream(statement)
-            case sql.CreateStreamAs():
-                self._create_stream_as(statement)
-            case sql.DropStream():
-                self._drop_stream(statement)
+            case sql.CreateStream() | sql.CreateStreamAs() | sql.DropStream():
+                self._define(statement)
             case sql.ExplainName():
                 return self._views.explain(statement)
             case sql.InsertInto():
@@ -118,6 +114,15 @@ class Statements:
             self._catalogue.note_change_of_tables()
 
     # Streams
+
+    def _define(self, statement: CreateStream | CreateStreamAs | DropStream) -> None:
+        match statement:
+            case sql.CreateStream():
+                self._create_stream(statement)
+            case sql.CreateStreamAs():
+                self._create_stream_as(statement)
+            case sql.DropStream():
+                self._drop_stream(statement)
 
     def _create_stream(self, statement: CreateStream) -> None:
         streams = self._catalogue.streams
