@@ -33,6 +33,7 @@ from .queries.choices import (
     checked_seconds,
     seconds_of,
 )
+from .queries.into import results_into
 from .queries.scheduling import make_query_scheduler, serve
 from .queries.view import ContinuousView
 from .rows.arrow_data import as_arrow, rows_to_append
@@ -112,6 +113,7 @@ class Engine:
     ) -> None:
         Duck = _duck()  # noqa: N806  # a class
         from .queries.catalogue import Catalogue
+        from .queries.standing import StandingQueries
         from .queries.statements import Statements
 
         if not (isinstance(threads, int) and threads >= 1):
@@ -124,12 +126,20 @@ class Engine:
         self._is_closed = False
         self._lock = RLock()
         """Held by the one thread that evaluates."""
+        self._standing = StandingQueries(
+            self._catalogue,
+            self._duck,
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+            lock=self._lock,
+        )
         self._statements = Statements(
             self._catalogue,
             self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
             lock=self._lock,
+            standing=self._standing,
             append=self.append,
         )
 
@@ -159,7 +169,13 @@ class Engine:
         Without KEY, all rows have the same key. Without TIME, the time is the only TIMESTAMP
         column, or the one named time. A DOUBLE (seconds), a DATE or an integer has to be named as
         the time, and so has one of several TIMESTAMPs. A stream without a time can only have
-        windows over arrival and over rows.
+        windows over arrival and over rows. A standing query can fill a stream:
+
+            CREATE STREAM means KEY (symbol) [TIME (column)] [WITH (semantics = 'update', …)] AS
+            SELECT symbol, avg(price) AS mean FROM tumble(trades, INTERVAL '1 minute') GROUP BY ALL
+
+        Its columns are those of the result and, for windows, `window_end`, which is the time unless
+        the result has another one. Whatever reads the stream lets the query be evaluated first.
         """
         self._check_open()
         with self._lock:
@@ -192,7 +208,9 @@ class Engine:
         if (view := self._catalogue.found_view(name)) is not None:
             expected = f"the name of a stream; {view} is a view, which is filled by its query"
             raise ParameterError("stream", name, expected)
-        return self._catalogue.streams.named(name)
+        entry = self._catalogue.streams.named(name)
+        self._catalogue.check_writable(entry.definition.name)
+        return entry
 
     def _relieve(self, entry: EngineStream) -> bool:
         """Evaluate what reads a stream, unless another thread is evaluating."""
@@ -258,6 +276,10 @@ class Engine:
         weight: float = 1.0,
         evaluation: Way = "measured",
         on_error: OnError = "skip",
+        into: str | None = None,
+        key: Sequence[str] = (),
+        time: str | None = None,
+        deletes: bool = False,
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
@@ -280,6 +302,9 @@ class Engine:
         instead. `callback` receives results when `run` serves the query; `weight` is the importance
         of the query's staleness. `evaluation` is `"increments"` (incrementally), `"whole"` (in
         full), or `"measured"`, which depends on the rows.
+
+        `into` names a new stream for the results, as in CREATE STREAM … AS; `key` and `time` are
+        columns of the result. With `deletes`, a key that leaves the result is deleted.
         """
         self._check_open()
         choices = Choices(
@@ -293,48 +318,22 @@ class Engine:
             on_error=on_error,
             weight=weight,
         )
-        if callback is not None and not callable(callback):
-            raise ParameterError("callback", callback, "a function that takes a result")
         with self._lock:
-            return self._stand(sql, self._catalogue.free_query_name(name), choices, callback)
-
-    def _stand(
-        self, sql: str, name: str, choices: Choices, callback: Callback | None
-    ) -> ContinuousQuery:
-        from .queries.continuous_query import ContinuousQuery
-        from .queries.evaluation.planning import plan
-
-        planned = plan(
-            sql,
-            choices,
-            self._catalogue.streams,
-            self._catalogue.views,
-            duck=self._duck,
-            clock=self._clock,
-            stopwatch=self._stopwatch,
-        )
-        query = ContinuousQuery(
-            sql,
-            planned,
-            name=name,
-            choices=choices,
-            callback=callback,
-            clock=self._clock,
-            stopwatch=self._stopwatch,
-            on_close=self._catalogue.forget_query,
-            lock=self._lock,
-        )
-        self._catalogue.add_query(query)
-        return query
+            into_stream = results_into(into, key, time, deletes=deletes)
+            return self._standing.create(sql, choices, name, callback, into_stream)
 
     def stream(self, name: str) -> Stream:
         """Return a library stream that this stream feeds, for Python plans.
 
-        Its keys are the values of the key columns. Its values are the rows as dicts.
+        Its keys are the values of the key columns. Its values are the rows as dicts. If a query
+        fills the stream, the rows arrive whenever the query is evaluated, as `run` does.
         """
         self._check_open()
         with self._lock:
-            return self._catalogue.streams.named(name).for_plans()
+            entry = self._catalogue.streams.named(name)
+            if (query := self._catalogue.filler_of(entry.definition.name)) is not None:
+                query.evaluate()
+            return entry.for_plans()
 
     def add_plan(self, plan: PlanQuery) -> None:
         """Let `run` serve a Python plan beside the standing queries, until the plan is closed."""

@@ -43,9 +43,20 @@ QUERIES = {
     "newest by row": "SELECT k, x FROM bids",
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
+    "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
+    "chain of news": "SELECT k, y + 1 AS y FROM seen",
 }
+FILLED = {
+    "chain": [
+        "CREATE STREAM sums KEY (k) AS SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k"
+    ],
+    "chain of news": [
+        "CREATE STREAM seen KEY (k) WITH (semantics = 'update') AS SELECT k, x AS y FROM bids"
+    ],
+}
+"""What creates the streams that a query reads, if other queries fill them."""
 UPDATES = ("newest", "newest by row", "update")
-ROW_WISE = ("row by row", "failing row by row", "side table")
+ROW_WISE = ("row by row", "failing row by row", "side table", "chain of news")
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 SLIDES = {"extremes": 5, "join": 5}
@@ -74,6 +85,8 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         held.setattr(chosen_way, "MOST_JOINED_ROWS", 3)  # so that both ways are tried
         held.setattr(chosen_way, "_WINDOWS", 2)
         make_streams(engine)
+        for text in FILLED.get(name, ()):
+            engine.sql(text)
         lateness = 15 if name in ("sums", "join") else None
         semantics: Semantics = "update" if name in UPDATES else "append"
         query = engine.continuous_query(
@@ -116,7 +129,18 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             answers += told(query)
         counts = query.statistics()
         assert counts.is_balanced
+        check_fillers(engine, counts.rows_read)
         return [*answers, (counts.rows_late, counts.rows_failed, counts.rows_read)]
+
+
+def check_fillers(engine: Engine, rows_read: int) -> None:
+    """Check that the stream has each result once, and that its reader has read each row once."""
+    for filler in engine.queries:
+        if filler.into is not None:
+            found = filler.statistics()
+            assert found.is_balanced
+            assert found.results_taken == found.results_due
+            assert rows_read == found.rows_appended > 0
 
 
 @pytest.mark.parametrize("event", ["line", "c_call"])

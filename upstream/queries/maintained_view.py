@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from ..tables.relation import Condition, TimeRange
     from .choices import Choices
+    from .continuous_query import Others
     from .evaluation.view_planning import ViewPlan
     from .results.answer import Answer
 
@@ -64,6 +65,7 @@ class MaintainedView(ContinuousQuery):
         clock: Clock,
         stopwatch: Clock,
         lock: AbstractContextManager[bool],
+        others: Others,
     ) -> None:
         super().__init__(
             text,
@@ -73,6 +75,7 @@ class MaintainedView(ContinuousQuery):
             callback=None,
             clock=clock,
             stopwatch=stopwatch,
+            others=others,
             on_close=lambda _: plan.release(),
             lock=lock,
         )
@@ -123,7 +126,9 @@ class MaintainedView(ContinuousQuery):
         known, evaluation = self._known, self._view_plan.evaluation
         if known is None or known[1] is not table or evaluation is None:
             return False
-        return evaluation.is_current(known[0]) and not self._has_waiting()
+        if self._has_waiting() or any(self._due_feeders()):
+            return False
+        return evaluation.is_current(known[0])
 
     def first_waiting(self) -> float | None:
         """Return the arrival of the first row that waits, or None."""

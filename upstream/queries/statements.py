@@ -5,11 +5,12 @@ A statement about a stream or a view is checked completely before anything chang
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..errors import NameTakenError, StatementError, UnknownStreamError
+from ..errors import NameTakenError, QueryError, StatementError, UnknownStreamError
 from ..rows.arrow_data import no_rows
 from ..tables.engine_stream import EngineStream
 from . import sql
@@ -26,13 +27,23 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from ..database.duck import Duck
     from .catalogue import Catalogue
-    from .sql import CreateStream, DropStream, InsertInto, OtherStatement
+    from .sql import CreateStream, CreateStreamAs, DropStream, InsertInto, OtherStatement
+    from .standing import StandingQueries
 
 
 class Statements:
     """Runs statements on what a catalogue has; `append` adds rows to a stream."""
 
-    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_known", "_lock", "_views")
+    __slots__ = (
+        "_append",
+        "_catalogue",
+        "_clock",
+        "_duck",
+        "_known",
+        "_lock",
+        "_standing",
+        "_views",
+    )
 
     def __init__(
         self,
@@ -42,12 +53,14 @@ class Statements:
         clock: Clock,
         stopwatch: Clock,
         lock: AbstractContextManager[bool],
+        standing: StandingQueries,
         append: Callable[[str, pa.Table], int],
     ) -> None:
         self._catalogue = catalogue
         self._duck = duck
         self._clock = clock
         self._lock = lock
+        self._standing = standing
         self._append = append
         self._known = KnownQueries(catalogue)
         self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
@@ -62,10 +75,8 @@ class Statements:
                 return no_rows()
             statement = sql.parse_as_duckdb(text, self._duck)
         match statement:
-            case sql.CreateStream():
-                self._create_stream(statement)
-            case sql.DropStream():
-                self._drop_stream(statement)
+            case sql.CreateStream() | sql.CreateStreamAs() | sql.DropStream():
+                self._define(statement)
             case sql.ExplainName():
                 return self._views.explain(statement)
             case sql.InsertInto():
@@ -104,6 +115,15 @@ class Statements:
 
     # Streams
 
+    def _define(self, statement: CreateStream | CreateStreamAs | DropStream) -> None:
+        match statement:
+            case sql.CreateStream():
+                self._create_stream(statement)
+            case sql.CreateStreamAs():
+                self._create_stream_as(statement)
+            case sql.DropStream():
+                self._drop_stream(statement)
+
     def _create_stream(self, statement: CreateStream) -> None:
         streams = self._catalogue.streams
         known = streams.found(statement.name)
@@ -120,6 +140,19 @@ class Statements:
             self._drop(known, statement)
         streams.add(EngineStream(definition, self._clock, self._lock))
 
+    def _create_stream_as(self, statement: CreateStreamAs) -> None:
+        into, text = statement.into, statement.text
+        if statement.if_not_exists and self._catalogue.streams.found(into.name) is not None:
+            return
+        choices, deletes = sql.choices_of(statement.options, text)
+        into = replace(into, deletes=deletes)
+        try:
+            self._standing.create_into(
+                statement.query, into, choices, replaces=statement.or_replace
+            )
+        except QueryError as error:
+            raise error.within(text) from None
+
     def _drop_stream(self, statement: DropStream) -> None:
         known = self._catalogue.streams.found(statement.name)
         if known is not None:
@@ -130,17 +163,11 @@ class Statements:
             raise UnknownStreamError(reason, statement.text, statement.place, hint)
 
     def _drop(self, name: str, statement: CreateStream | DropStream) -> None:
-        readers = self._catalogue.readers_of(name)
-        if readers:
-            raise StatementError(
-                f"queries or views read the stream {name}: {', '.join(readers)}",
-                statement.text,
-                statement.place,
-                hint="close these queries, or drop these views, first",
-            )
-        self._catalogue.streams.remove(name).close()
+        self._standing.check_unread(name, statement.text, statement.place)
+        self._standing.drop(name)
 
     def _insert(self, statement: InsertInto, name: str) -> pa.Table:
+        self._catalogue.check_writable(name, statement.text, statement.place)
         once = OneTimeSql(self._duck, self._catalogue.relations)
         rows = once.rows_of(statement, self._catalogue.streams[name].definition)
         return pa.table({"Count": pa.array([self._append(name, rows)], pa.int64())})

@@ -130,6 +130,7 @@ class ViewStatements:
             clock=self._clock,
             stopwatch=self._stopwatch,
             lock=self._lock,
+            others=self._catalogue,
         )
         try:
             if known is not None and known in view.streams:

@@ -14,7 +14,7 @@ joined with the rows that are there when it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ...errors import StatementError, UnboundedQueryError
@@ -25,7 +25,7 @@ from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
 from ..sql.standing_needs import cause_and_cure, tables_read
-from ..sql.window_bounds import bounds_name
+from ..sql.window_bounds import WINDOW_END, bounds_name, bounds_schema
 from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
@@ -57,7 +57,9 @@ WITHOUT_END: Final = frozenset({WindowKind.LATEST, WindowKind.STREAM, WindowKind
 class Plan:
     """A query that can be evaluated: how it is split, what evaluates it, and what that reads.
 
-    `streams` are the names of streams and views. `reset` begins landmarks again.
+    `streams` are the names of streams and views. `reset` begins landmarks again. `bound` is the
+    type of the bounds of windows, if there are any. `incomplete` says why a result is not the whole
+    answer; it is "" if each one is.
     """
 
     split: SplitQuery
@@ -69,6 +71,16 @@ class Plan:
     failing: FailingRows
     side_tables: tuple[SideTable | ViewTable, ...] = ()
     reset: Callable[[], None] | None = None
+    bound: pa.DataType | None = None
+    incomplete: str = ""
+
+    def close(self) -> None:
+        """Stop reading the streams, and release what is in DuckDB."""
+        for reader in self.readers:
+            reader.close()
+        for side_table in self.side_tables:
+            side_table.close()
+        self.evaluation.close()
 
 
 def plan(
@@ -154,7 +166,11 @@ class Planner:
         split_query = self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
         evaluation, reset = windows.evaluation(split_query, readers, self._schema.inner)
-        return self._plan_of(split_query, evaluation, readers, side_tables, reset)
+        found = self._plan_of(split_query, evaluation, readers, side_tables, reset)
+        first = self._parsed.windows[numbers[0]]
+        bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
+        one_session = "each result is one session" if first.kind is WindowKind.SESSION else ""
+        return replace(found, bound=bound, incomplete=one_session)
 
     # No windows that close
 
@@ -179,7 +195,8 @@ class Planner:
             schema=self._schema.inner,
             failing=self._failing,
         )
-        return self._plan_of(split_query, evaluation, readers, side_tables)
+        found = self._plan_of(split_query, evaluation, readers, side_tables)
+        return replace(found, incomplete="each result contains only new rows")
 
     def _plan_newest(self) -> Plan:
         windows = self._parsed.windows
@@ -204,7 +221,8 @@ class Planner:
             is_by_row=is_by_row,
             failing=self._failing,
         )
-        return self._plan_of(split_query, evaluation, readers, side_tables)
+        found = self._plan_of(split_query, evaluation, readers, side_tables)
+        return replace(found, incomplete="each result contains only news" if is_by_row else "")
 
     def _newest_rows(self, number: int) -> NewestRows:
         window = self._parsed.windows[number]

@@ -74,6 +74,9 @@ class QueryStatistics:
     were left out because the query fails on them. Each counts once, or once for each window
     function that reads it, and `error` is the last reason. The held rows are rows of streams and of
     partials together.
+
+    The last three count what a query did to the stream that it fills: rows of results that were
+    appended, rows that were left out because their key or time is NULL, and keys that were deleted.
     """
 
     name: str
@@ -95,6 +98,9 @@ class QueryStatistics:
     staleness_seconds_mean: float
     callback_failures: int
     error: str | None
+    rows_appended: int = 0
+    rows_refused: int = 0
+    keys_deleted: int = 0
 
     @property
     def is_balanced(self) -> bool:

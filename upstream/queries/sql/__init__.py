@@ -12,9 +12,12 @@ from .inserting import rows_to_insert
 from .names import did_you_mean, is_reserved
 from .parsing import parse, parse_as_duckdb
 from .reading import read_query
+from .result_columns import stream_of_results
 from .standing_needs import check_key
+from .standing_options import choices_of
 from .statement import (
     CreateStream,
+    CreateStreamAs,
     CreateView,
     DropStream,
     DropView,
@@ -27,6 +30,7 @@ from .statement import (
 
 __all__ = [
     "CreateStream",
+    "CreateStreamAs",
     "CreateView",
     "DropStream",
     "DropView",
@@ -38,6 +42,7 @@ __all__ = [
     "check",
     "check_constants",
     "check_key",
+    "choices_of",
     "definition_of",
     "did_you_mean",
     "error_of",
@@ -46,4 +51,5 @@ __all__ = [
     "parse_as_duckdb",
     "read_query",
     "rows_to_insert",
+    "stream_of_results",
 ]

@@ -6,21 +6,36 @@ CREATE TABLE, by the parser that knows all of DuckDB's types.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError
+from ..into import NamedAt, ResultsInto
 from .dialect import DIALECT
 from .names import found, is_reserved, reserved
+from .options import options_in
 from .same_reading import difference
 from .source_text import SourceText
-from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+from .statement import (
+    CreateStream,
+    CreateStreamAs,
+    DropStream,
+    InsertInto,
+    OptionValue,
+    OtherStatement,
+    Statement,
+)
 from .token_reader import TokenReader
 from .trees import place_of
 from .view_statements import view_statement
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
+_FORM_OF_AS = "write CREATE STREAM means KEY (symbol) AS SELECT symbol, avg(price) AS mean FROM …"
+_CLAUSES_OF_AS: Final = ("KEY", "TIME", "WITH")
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
 
 
@@ -90,13 +105,17 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
     return DropStream(source.text, name, if_exists, place)
 
 
-def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream:
+def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream | CreateStreamAs:
     reader = TokenReader(source, tokens, stream + 1, _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     if if_not_exists and stream == 3:
         reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
     place = reader.place
     name = reader.name("the name of a stream")
+    if any(reader.comes(word) for word in ("AS", *_CLAUSES_OF_AS)):
+        into = ResultsInto(name, text=source.text, place=place)
+        statement = _create_as(source, reader, into)
+        return replace(statement, or_replace=stream == 3, if_not_exists=if_not_exists)
     columns_from = reader.index
     reader.skip_brackets("the columns of the stream")
     table = [*tokens[: reader.index]]
@@ -123,6 +142,28 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
         if_not_exists=if_not_exists,
         place=place,
     )
+
+
+def _create_as(source: SourceText, reader: TokenReader, into: ResultsInto) -> CreateStreamAs:
+    """Return a stream of a query's results; `KEY`, `TIME` and `WITH` come before `AS`."""
+    reader.form = _FORM_OF_AS
+    clauses: dict[str, list[NamedAt]] = {}
+    options: dict[str, tuple[OptionValue, int]] = {}
+    while not reader.skip("AS"):
+        clause = next((each for each in _CLAUSES_OF_AS if reader.skip(each)), None)
+        if clause is None or clause in clauses or (clause == "WITH" and options):
+            reader.refuse("expected KEY (columns), TIME (column) and WITH (options), and then AS")
+        if clause == "WITH":
+            options = options_in(source, reader)
+        else:
+            clauses[clause] = reader.names_at("the names of columns")
+    if reader.is_at_end:
+        reader.refuse("expected a query")
+    time = clauses.get("TIME", [])
+    if len(time) > 1:
+        reader.refuse("a stream can have only one time column")
+    into = replace(into, key=tuple(clauses.get("KEY", ())), time=time[0] if time else None)
+    return CreateStreamAs(source.text, into, options, reader.rest())
 
 
 def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.ColumnDef, ...]:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from ...errors import QueryError
 from ...rows.stream_definition import StreamDefinition
+from ..into import ResultsInto
 from .window_bounds import bounds_in, bounds_name, bounds_schema
 from .window_clause import WindowClause
 
@@ -35,6 +36,22 @@ class CreateStream:
     or_replace: bool
     if_not_exists: bool
     place: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateStreamAs:
+    """`CREATE STREAM means KEY (symbol) TIME (at) WITH (deletes = true) AS SELECT …`.
+
+    `query` is the text of the query, with blanks before it, so that every character has the place
+    that it has in the statement. `options` are those of `Engine.continuous_query`, as values.
+    """
+
+    text: str
+    into: ResultsInto
+    options: Mapping[str, tuple[OptionValue, int]]
+    query: str
+    or_replace: bool = False
+    if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +133,14 @@ class OtherStatement:
 
 
 Statement = (
-    CreateStream | DropStream | CreateView | DropView | ExplainName | InsertInto | OtherStatement
+    CreateStream
+    | CreateStreamAs
+    | DropStream
+    | CreateView
+    | DropView
+    | ExplainName
+    | InsertInto
+    | OtherStatement
 )
 """Any kind of statement."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Never
 
 from sqlglot import Token, TokenType
 
 from ...errors import QuerySyntaxError, UnknownColumnError
+from ..into import NamedAt
 from .names import did_you_mean, found, is_reserved, reserved
 from .source_text import SourceText
 
@@ -17,7 +19,7 @@ class TokenReader:
     def __init__(self, source: SourceText, tokens: list[Token], index: int, form: str) -> None:
         self._source = source
         self._tokens = tokens
-        self._form = form
+        self.form = form
         self.index = index
 
     @property
@@ -32,13 +34,17 @@ class TokenReader:
             return self._tokens[-1].end + 1
         return int(self._tokens[self.index].start)
 
+    def comes(self, *words: str) -> bool:
+        """Tell whether these words come next, not as a quoted name."""
+        following = self._tokens[self.index : self.index + len(words)]
+        if any(token.token_type == TokenType.IDENTIFIER for token in following):
+            return False
+        return [token.text.upper() for token in following] == [*words]
+
     def skip(self, *words: str) -> bool:
         """Skip these words, if they come next."""
-        following = self._tokens[self.index : self.index + len(words)]
-        if [token.text.upper() for token in following] != [*words]:
+        if not self.comes(*words):
             return False
-        if any(token.token_type == TokenType.IDENTIFIER for token in following):
-            return False  # a quoted name
         self.index += len(words)
         return True
 
@@ -79,44 +85,43 @@ class TokenReader:
         self.refuse("expected )")
 
     def names(self, known: list[str]) -> list[str]:
-        """Read names of columns in brackets."""
-        names: list[str] = []
+        """Read names of columns in brackets, and return them as these columns are named."""
+        written = self.names_at("the names of columns", known)
+        return [column for each in written if (column := found(each.name, known)) is not None]
+
+    def new_names(self, what: str) -> list[str]:
+        """Read names in brackets that are all different."""
+        return [each.name for each in self.names_at(what)]
+
+    def names_at(self, what: str, known: list[str] | None = None) -> list[NamedAt]:
+        """Read different names in brackets, with their places; of these columns, if given."""
+        names: list[NamedAt] = []
         separator = "("
         while self.skip(separator):
             place = self.place
             written = self.name("the name of a column")
-            column = found(written, known)
-            if column is None:
-                hint = did_you_mean(written, [each for each in known if each not in names])
+            if known is not None and found(written, known) is None:
+                taken = {each.name.lower() for each in names}
+                hint = did_you_mean(written, [each for each in known if each.lower() not in taken])
                 reason = f"there is no column named {written}"
                 self._source.refuse(UnknownColumnError, reason, place, hint)
-            if column in names:
-                reason = f"{column} is named twice"
-                self._source.refuse(QuerySyntaxError, reason, place, self._form)
-            names.append(column)
-            separator = ","
-        if not names or not self.skip(")"):
-            self.refuse("expected the names of columns, in brackets")
-        return names
-
-    def new_names(self, what: str) -> list[str]:
-        """Read names in brackets that are all different."""
-        names: list[str] = []
-        separator = "("
-        while self.skip(separator):
-            place = self.place
-            names.append(self.name(what))
-            if found(names[-1], names[:-1]):
-                reason = f"{names[-1]} is named twice"
-                self._source.refuse(QuerySyntaxError, reason, place, self._form)
+            if found(written, [each.name for each in names]) is not None:
+                reason = f"{written} is named twice"
+                self._source.refuse(QuerySyntaxError, reason, place, self.form)
+            names.append(NamedAt(written, place))
             separator = ","
         if not names or not self.skip(")"):
             self.refuse(f"expected {what}, in brackets")
         return names
 
+    def rest(self) -> str:
+        """Return the rest of the text, with blanks before it, so that all places are the same."""
+        blank = re.sub(r"[^\n]", " ", self._source.text[: self.place])
+        return blank + self._source.text[self.place : self._tokens[-1].end + 1]
+
     def refuse(self, reason: str) -> Never:
         """Raise an error with the place that was reached."""
-        self._source.refuse(QuerySyntaxError, reason, self.place, self._form)
+        self._source.refuse(QuerySyntaxError, reason, self.place, self.form)
 
 
 def _is_name(token: Token) -> bool:
