@@ -22,7 +22,7 @@ Row = tuple[object, ...]
 def make_streams(engine: Engine) -> None:
     """Make the streams `bids` and `asks`: a time in seconds, a key, a number, and a text."""
     for definition in _definitions():
-        engine._streams.add(EngineStream(definition, engine._clock, engine._lock))
+        engine._catalogue.streams.add(EngineStream(definition, engine._clock, engine._lock))
 
 
 @cache

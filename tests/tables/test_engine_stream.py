@@ -68,15 +68,15 @@ def test_newest_rows_are_brought_up_to_date_when_asked_for_or_when_much_waits() 
     entry = stream()
     entry.log.reader()  # of a query that reads nothing
     for number in range(4_097):
-        assert entry._newest.statistics().came == 0
+        assert entry._newest.newest.statistics().came == 0
         entry.append(rows((number, "a", number)))
-    assert entry._newest.statistics().came == 4_097
+    assert entry._newest.newest.statistics().came == 4_097
     for number in range(4_096):
         entry.append(rows((number, "b", number)))
     assert entry.is_crowded()
-    assert entry._newest.statistics().came == 4_097
+    assert entry._newest.newest.statistics().came == 4_097
     entry.append(rows((1, "c", 1)))
-    assert entry._newest.statistics().came == 2 * 4_097
+    assert entry._newest.newest.statistics().came == 2 * 4_097
     assert entry.scan(["k"])["k"].to_pylist() == ["a", "b", "c"]
 
 
@@ -98,7 +98,7 @@ def test_an_exception_while_rows_are_read_loses_none_and_counts_none_twice(
 
     def check(entry: EngineStream) -> None:
         assert entry.scan()["n"].to_pylist() == [3, 5, 4]
-        assert entry._newest.statistics().came == 5
+        assert entry._newest.newest.statistics().came == 5
         entry.append(rows((9, "a", 6)))
         assert entry.scan()["n"].to_pylist() == [5, 4, 6]
         assert entry.log.stored_rows == 0
@@ -129,7 +129,7 @@ def test_threads_append_while_others_scan() -> None:
                 newest[row["k"]] = row["n"]
 
     run_together([scan, scan, partial(append, "a"), partial(append, "b")])
-    statistics = entry._newest.statistics()
+    statistics = entry._newest.newest.statistics()
     assert (statistics.came, statistics.late, statistics.kept) == (2 * last, 0, 2)
 
 

@@ -213,7 +213,7 @@ class ContinuousQuery:
         self._due_at, self._is_unfinished = -inf, True
         watch = self._stopwatch.now()
         for side_table in self._plan.side_tables:
-            side_table.refresh()
+            side_table.refresh(now)
         self._evaluation.take_in(now)
         every = self._emitter.every
         self._holds_back = every is not None and self._emitter.held_until(now) is not None
@@ -362,9 +362,11 @@ class ContinuousQuery:
             results_unchanged=emitter.unchanged,
             results_waiting=len(backlog),
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
-            rows_waiting=sum(reader.waiting for reader in self._plan.readers),
+            rows_waiting=sum(reader.waiting_rows for reader in self._plan.readers),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
+            rows_deleted=counts.deleted,
+            rows_expired=counts.expired,
             rows_failed=self._plan.failing.count,
             rows_held=counts.held,
             evaluations=self._evaluations,

@@ -60,7 +60,7 @@ def test_a_statement_reads_only_the_streams_that_it_names(
 ) -> None:
     engine.sql("CREATE STREAM others (symbol TEXT)")
     engine.sql(text)
-    newest_rows_of_trades = engine._streams["Trades"]._newest
+    newest_rows_of_trades = engine._catalogue.streams["Trades"]._newest.newest
     assert (newest_rows_of_trades.statistics().came > 0) is is_read
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError
+from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import renamed_tables
@@ -166,7 +167,7 @@ class _Planner:
         windows = self._parsed.windows
         numbers = list(range(len(windows)))
         split_query = self._split(self._parsed.query, numbers)
-        readers = [self._reader(i) for i in numbers]
+        newest = [self._newest_reader(i) for i in numbers]
         is_by_row = split_query.row_wise and all(
             window.kind is WindowKind.STREAM for window in windows
         )
@@ -177,21 +178,26 @@ class _Planner:
                 hint="leave emit='changed' out",
             )
         evaluation = NewestEvaluation(
-            readers,
-            [self._newest_rows(i) for i in numbers],
+            newest,
             whole=self._prepared_whole(split_query, numbers),
             schema=self._schema.inner,
             is_by_row=is_by_row,
             failing=self._failing,
         )
-        return self._plan_of(split_query, evaluation, readers)
+        return self._plan_of(split_query, evaluation, [each.reader for each in newest])
 
-    def _newest_rows(self, number: int) -> NewestRows:
+    def _newest_reader(self, number: int) -> NewestReader:
         window = self._parsed.windows[number]
-        return NewestRows(self._definitions[number], window.rows or 1, window.per or None)
+        newest = NewestRows(
+            self._definitions[number],
+            window.rows or 1,
+            window.per or None,
+            expire_after=window.expire_after,
+        )
+        return NewestReader(self._reader(number, follows_deletions=True), newest)
 
-    def _reader(self, number: int) -> LogReader:
-        reader = self._logs[number].reader()
+    def _reader(self, number: int, *, follows_deletions: bool = False) -> LogReader:
+        reader = self._logs[number].reader(follows_deletions=follows_deletions)
         self._readers.append(reader)
         return reader
 
@@ -245,7 +251,7 @@ class _Planner:
                 hint = f"use latest({stream}), or give it the same window"
                 self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
-            side_table = SideTable(self._reader(i), self._newest_rows(i), schema, self._duck)
+            side_table = SideTable(self._newest_reader(i), schema, self._duck)
             names[f"chunk_{i}"] = side_table.name
             side_tables.append(side_table)
         return renamed_tables(self._parsed.query, names), tuple(side_tables)
