@@ -202,7 +202,8 @@ class LogReader:
         """Return the waiting batches and followed deletions in the order of their arrival."""
         with self._log.lock:
             batches, deletions = self._batches(), self._deletions()
-        return sorted([*deletions, *batches], key=_order) if deletions else [*batches]
+        # `sorted` is stable, so a deletion comes before the rows behind it
+        return sorted([*deletions, *batches], key=_place) if deletions else [*batches]
 
     def _batches(self) -> list[Batch]:
         batches = self._log.batches[self._log.place_of(self.position) :]
@@ -245,6 +246,6 @@ class LogReader:
         self._log.leave(self)
 
 
-def _order(waiting: Batch | Deletion) -> tuple[int, bool]:
-    """Return what orders batches and deletions; a deletion comes before the rows behind it."""
-    return (waiting.at, False) if isinstance(waiting, Deletion) else (waiting.first, True)
+def _place(waiting: Batch | Deletion) -> int:
+    """Return how many rows arrived before."""
+    return waiting.at if isinstance(waiting, Deletion) else waiting.first
