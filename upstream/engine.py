@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
     from .queries.scheduling import Runnable
+    from .queries.view import ContinuousView
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -124,7 +125,12 @@ class Engine:
         self._lock = RLock()
         """Held by the one thread that evaluates."""
         self._statements = Statements(
-            self._catalogue, self._duck, clock=self._clock, lock=self._lock, append=self.append
+            self._catalogue,
+            self._duck,
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+            lock=self._lock,
+            append=self.append,
         )
 
     def __repr__(self) -> str:
@@ -171,7 +177,7 @@ class Engine:
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
         """
         self._check_open()
-        entry = self._catalogue.streams.named(stream)
+        entry = self._to_fill(stream)
         rows = rows_to_append(data, entry.definition)
         if entry.is_full() and not self._relieve(entry):
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
@@ -180,14 +186,18 @@ class Engine:
             self._relieve(entry)
         return count
 
+    def _to_fill(self, name: str) -> EngineStream:
+        if (view := self._catalogue.found_view(name)) is not None:
+            expected = f"the name of a stream; {view} is a view, which is filled by its query"
+            raise ParameterError("stream", name, expected)
+        return self._catalogue.streams.named(name)
+
     def _relieve(self, entry: EngineStream) -> bool:
         """Evaluate the queries that read a stream, unless another thread is evaluating."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            for query in self.queries:
-                if entry.definition.name in query.streams:
-                    query.evaluate()
+            self._catalogue.evaluate_readers(entry.definition.name)
         finally:
             self._lock.release()
         return True
@@ -204,6 +214,8 @@ class Engine:
         self._check_open()
         if self._catalogue.streams.found(name) is not None:
             raise NameTakenError("stream", name)
+        if self._catalogue.found_view(name) is not None:
+            raise NameTakenError("view", name)
         if not name:
             raise ParameterError("name", name, "a name that is not empty")
         if is_reserved(name):
@@ -211,6 +223,7 @@ class Engine:
             raise ParameterError("name", name, expected)
         given = data if isinstance(data, str | Path) else as_arrow(data)
         try:
+            self._catalogue.note_change_of_tables()
             self._duck.create_table(name, given)
         except DatabaseError as error:
             reason = f"the table {name} cannot be created: {headline_of(str(error))}"
@@ -283,6 +296,7 @@ class Engine:
             sql,
             choices,
             self._catalogue.streams,
+            self._catalogue.views,
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
@@ -333,6 +347,8 @@ class Engine:
                 return
             for plan in self._catalogue.plans.values():
                 plan.close()
+            for view in self._catalogue.views.values():
+                view.close()
             for query in self.queries:
                 query.close()
             for entry in self._catalogue.streams.values():
@@ -348,6 +364,15 @@ class Engine:
     def query(self, name: str) -> ContinuousQuery:
         """Return the standing query of this name; raise UnknownNameError if it does not exist."""
         return self._catalogue.query(name)
+
+    @property
+    def views(self) -> Mapping[str, ContinuousView]:
+        """The views over streams, by name."""
+        return self._catalogue.views
+
+    def view(self, name: str) -> ContinuousView:
+        """Return the view of this name in any case; raise UnknownNameError if there is none."""
+        return self._catalogue.view(name)
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:

@@ -329,7 +329,8 @@ TestNewest = NewestMachine.TestCase
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 5), st.booleans(), NAMES), max_size=12), st.sampled_from([1, 3])
+    st.lists(st.tuples(st.integers(0, 5), st.booleans(), NAMES), max_size=12),
+    st.sampled_from([1, 3]),
 )
 def test_expired_and_deleted_rows_are_counted_whenever_they_are_read(
     events: list[tuple[int, bool, str]], rows: int

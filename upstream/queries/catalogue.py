@@ -1,6 +1,6 @@
-"""What an engine has under names: streams, and the standing queries that read them.
+"""What an engine has under names: streams, views, and the standing queries that read them.
 
-A stream that a query reads cannot be dropped, and a table that a query reads cannot be replaced.
+What a view or a query reads cannot be dropped or replaced.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from .scheduling import Runnable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..rows.stream_definition import StreamDefinition
     from ..tables.relation import Relation
     from .continuous_query import ContinuousQuery
+    from .view import ContinuousView
 
 
 class Plan(Runnable, Protocol):
@@ -31,30 +31,60 @@ class Plan(Runnable, Protocol):
 
 
 class Catalogue:
-    """The streams, standing queries and Python plans of an engine, by name.
+    """The streams, views, standing queries and Python plans of an engine, by name.
 
     Mappings are replaced as a whole, so any thread may read them while another one defines or
     closes something under the engine's lock.
     """
 
-    __slots__ = ("_numbered", "plans", "queries", "streams")
+    __slots__ = ("_numbered", "_tables_version", "plans", "queries", "streams", "views")
 
     def __init__(self) -> None:
         self.streams = Streams()
+        self.views: Mapping[str, ContinuousView] = {}
         self.queries: Mapping[str, ContinuousQuery] = {}
         self.plans: Mapping[str, Plan] = {}
         self._numbered = 0
+        self._tables_version = 0
 
     # What SQL can read
 
     @property
     def relations(self) -> Mapping[str, Relation]:
         """What SQL can read besides DuckDB's tables."""
-        return self.streams
+        return {**self.streams, **self.views} if self.views else self.streams
 
-    def definitions(self) -> dict[str, StreamDefinition]:
-        """Return the definition of each relation, by name."""
-        return {name: relation.definition for name, relation in self.relations.items()}
+    def tables_version(self) -> int:
+        """Return how many statements may have changed DuckDB's tables."""
+        return self._tables_version
+
+    def note_change_of_tables(self) -> None:
+        """Note that a statement may change DuckDB's tables."""
+        self._tables_version += 1
+
+    # Views
+
+    def found_view(self, name: str) -> str | None:
+        """Return a view's name as it was defined, for a name in any case; None if it is unknown."""
+        views = self.views
+        return next((each for each in views if each.lower() == name.lower()), None)
+
+    def view(self, name: str) -> ContinuousView:
+        """Return the view of a name in any case; raise UnknownNameError if it does not exist."""
+        views, known = self.views, self.found_view(name)
+        if known is None or known not in views:
+            raise UnknownNameError("view", name)
+        return views[known]
+
+    def add_view(self, view: ContinuousView) -> None:
+        """Add a view under its name."""
+        self.views = {**self.views, view.name: view}
+
+    def remove_view(self, name: str) -> ContinuousView:
+        """Remove the view that was defined with this name, and return it."""
+        removed = self.views[name]
+        self.views = {each: view for each, view in self.views.items() if each != name}
+        return removed
 
     # Standing queries and plans
 
@@ -92,9 +122,22 @@ class Catalogue:
     # Who reads what
 
     def readers_of(self, name: str) -> list[str]:
-        """Return the names of the standing queries that read a stream."""
-        return [query.name for query in self.queries.values() if name in query.streams]
+        """Return the names of the standing queries and views that read a stream or a view."""
+        return [each.name for each in self._readers() if name in each.streams]
 
     def readers_of_table(self, name: str) -> list[str]:
-        """Return the names of the standing queries that read a table, given in lower case."""
-        return [query.name for query in self.queries.values() if name in query.tables]
+        """Return the names of the queries and views that read a table, given in lower case."""
+        return [each.name for each in self._readers() if name in each.tables]
+
+    def _readers(self) -> list[ContinuousQuery | ContinuousView]:
+        return [*self.queries.values(), *self.views.values()]
+
+    def views_over_table(self, name: str) -> list[str]:
+        """Return the names of the views whose streams met the rows of a table."""
+        return [view.name for view in self.views.values() if name in view.static_tables]
+
+    def evaluate_readers(self, stream: str) -> None:
+        """Let everything that reads a stream read what waits there."""
+        for reader in self._readers():
+            if stream in reader.streams:
+                reader.evaluate()

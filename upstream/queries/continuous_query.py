@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from ..errors import ClosedError, QueryTypeError, StatementError
+from ..errors import ClosedError, QueryError, QueryTypeError, StatementError
 from ..held_interrupt import HeldInterrupt
 from ..rows.arrow_data import empty_table
 from .results.backlog import QueryStatistics, Result
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
+    from ..tables.log import LogReader
     from .choices import Choices, Semantics
     from .evaluation.planning import Plan
+    from .evaluation.view_table import ViewTable
     from .results.answer import Answer
 
 Callback = Callable[[Result], object]
@@ -92,7 +94,8 @@ class ContinuousQuery:
         """Held while any thread evaluates the query."""
         self._plan = plan
         self._hold = HeldInterrupt()
-        self._readers = [*plan.readers, *(each.reader for each in plan.side_tables)]
+        self._readers: list[LogReader | ViewTable] = [*plan.readers]
+        self._readers += [each.reader for each in plan.side_tables]
         self._due_at = -inf
         """When the clock alone makes an answer due; minus infinity if that is not known yet."""
         self._is_unfinished = False
@@ -162,15 +165,17 @@ class ContinuousQuery:
         again. It takes no waiting result, and does not count as a result.
         """
         with self._lock:
-            now = self._evaluate()
-            answer = self._evaluation.current(now)
-            if answer is None:
-                raise StatementError(
-                    "an append query without a window keeps no rows, so ask() has no answer",
-                    self.text,
-                    hint="call results() instead, or choose semantics='update'",
-                )
-            return Result.of(self._told(answer), self._clock.now())
+            return Result.of(self._told(self._current()), self._clock.now())
+
+    def _current(self) -> Answer:
+        answer = self._evaluation.current(self._evaluate())
+        if answer is None:
+            raise StatementError(
+                "an append query without a window keeps no rows, so ask() has no answer",
+                self.text,
+                hint="call results() instead, or choose semantics='update'",
+            )
+        return answer
 
     @property
     def schema(self) -> pa.Schema:
@@ -179,7 +184,7 @@ class ContinuousQuery:
 
     @property
     def streams(self) -> frozenset[str]:
-        """The names of the streams that the query reads."""
+        """The names of the streams and views that the query reads."""
         return self._plan.streams
 
     @property
@@ -191,6 +196,34 @@ class ContinuousQuery:
     def is_closed(self) -> bool:
         """Whether the query was closed, on its own or with its engine."""
         return self._is_closed
+
+    # For views, which are read like tables
+
+    def current(self, known: Answer | None) -> tuple[Answer, pa.Table | None]:
+        """Return the current answer with its table for users; None if the answer is known."""
+        with self._lock:
+            answer = self._current()
+            if answer is known:
+                return answer, None
+            told = self._told(answer)
+            if told.error is not None:
+                raise QueryError(f"{self.name} has no result: {told.error}", self.text)
+            return answer, told.table
+
+    def has_waiting(self) -> bool:
+        """Tell whether anything has come, or become due, since the last evaluation."""
+        return self._clock.now() >= self._due_at or any(reader.waiting for reader in self._readers)
+
+    def first_waiting(self) -> float | None:
+        """Return the arrival of the first row that waits, or None."""
+        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will change the answer, or None."""
+        moments = [self._evaluation.due_at()]
+        moments += [each.due_at() for each in self._plan.side_tables]
+        return min((moment for moment in moments if moment is not None), default=None)
 
     # Evaluation
 
@@ -219,7 +252,7 @@ class ContinuousQuery:
         self._holds_back = every is not None and self._emitter.held_until(now) is not None
         if not self._holds_back:
             self._give(now)
-        due_at = self._evaluation.due_at()
+        due_at = self.due_at()
         self._note_cost(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
         return now
@@ -308,8 +341,8 @@ class ContinuousQuery:
                     self._error = repr(error)
 
     def _has_waited_since(self, now: float) -> float | None:
-        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
-        due_at = self._evaluation.due_at()
+        moments = [self.first_waiting()]
+        due_at = self.due_at()
         if due_at is not None and due_at <= now:
             moments.append(due_at)
         if self._holds_back or self._is_unfinished:

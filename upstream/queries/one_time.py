@@ -69,7 +69,8 @@ def _refuse_windows(parsed: ParsedQuery, definitions: Mapping[str, StreamDefinit
         key = definitions[window.stream].key
         is_latest = window.kind is WindowKind.LATEST and window.rows == 1
         is_latest = is_latest and window.expire_after is None
-        if not (window.kind is WindowKind.STREAM or (is_latest and {*window.per} == {*key})):
+        is_whole = window.kind in {WindowKind.STREAM, WindowKind.VIEW}
+        if not (is_whole or (is_latest and {*window.per} == {*key})):
             reason = (
                 f"{window.kind}(…) works in standing queries only: a one-time query "
                 "reads the newest row of each key"

@@ -1,6 +1,6 @@
-"""Runs one statement: about streams, or about DuckDB's tables.
+"""Runs one statement: about streams, about views, or about DuckDB's tables.
 
-A statement about a stream is checked completely before anything changes.
+A statement about a stream or a view is checked completely before anything changes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from ..rows.arrow_data import no_rows
 from ..tables.engine_stream import EngineStream
 from . import sql
 from .one_time import OneTimeSql
-from .sql.standing_needs import changed_tables, check_settings
+from .sql.source_text import place_of_word
+from .sql.standing_needs import changed_tables, check_settings, tables_with_other_rows
+from .view_statements import ViewStatements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,13 +25,13 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from ..database.duck import Duck
     from .catalogue import Catalogue
-    from .sql import CreateStream, DropStream, InsertInto
+    from .sql import CreateStream, DropStream, InsertInto, OtherStatement
 
 
 class Statements:
     """Runs statements on what a catalogue has; `append` adds rows to a stream."""
 
-    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock")
+    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock", "_views")
 
     def __init__(
         self,
@@ -37,6 +39,7 @@ class Statements:
         duck: Duck,
         *,
         clock: Clock,
+        stopwatch: Clock,
         lock: AbstractContextManager[bool],
         append: Callable[[str, pa.Table], int],
     ) -> None:
@@ -45,24 +48,41 @@ class Statements:
         self._clock = clock
         self._lock = lock
         self._append = append
+        self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""
         statement = sql.parse(text, self._duck)
         once = OneTimeSql(self._duck, self._catalogue.relations)
+        if isinstance(statement, sql.CreateView | sql.DropView):
+            if self._views.run(statement):
+                return no_rows()
+            statement = sql.parse_as_duckdb(text, self._duck)
         match statement:
             case sql.CreateStream():
                 self._create_stream(statement)
             case sql.DropStream():
                 self._drop_stream(statement)
+            case sql.ExplainName():
+                return self._views.explain(statement)
             case sql.InsertInto():
                 name = self._catalogue.streams.found(statement.stream)
-                return once.execute(statement) if name is None else self._insert(statement, name)
+                return self._execute(statement) if name is None else self._insert(statement, name)
             case sql.OtherStatement():
-                self._check_unused(changed_tables(statement, self._duck), text)
-                check_settings(statement, self._duck, standing=self._catalogue.queries)
-                return once.answer(text) if statement.is_exact else once.execute(statement)
+                return once.answer(text) if statement.is_exact else self._execute(statement)
         return no_rows()
+
+    def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
+        """Let DuckDB run a statement that may change its tables."""
+        if isinstance(statement, sql.OtherStatement):
+            self._check_unused(changed_tables(statement, self._duck), statement.text)
+            standing = [*self._catalogue.queries, *self._catalogue.views]
+            check_settings(statement, self._duck, standing=standing)
+        self._check_not_below(tables_with_other_rows(statement, self._duck), statement.text)
+        try:
+            return OneTimeSql(self._duck, self._catalogue.relations).execute(statement)
+        finally:
+            self._catalogue.note_change_of_tables()
 
     # Streams
 
@@ -75,6 +95,8 @@ class Statements:
             raise NameTakenError("stream", known)
         if self._duck.has_table(statement.name):
             raise NameTakenError("table", statement.name)
+        if (view := self._catalogue.found_view(statement.name)) is not None:
+            raise NameTakenError("view", view)
         definition = sql.definition_of(statement, self._duck)
         if known is not None:
             self._drop(known, statement)
@@ -93,10 +115,10 @@ class Statements:
         readers = self._catalogue.readers_of(name)
         if readers:
             raise StatementError(
-                f"standing queries read the stream {name}: {', '.join(readers)}",
+                f"queries or views read the stream {name}: {', '.join(readers)}",
                 statement.text,
                 statement.place,
-                hint="close them first",
+                hint="close these queries, or drop these views, first",
             )
         self._catalogue.streams.remove(name).close()
 
@@ -112,7 +134,21 @@ class Statements:
         for table in sorted(tables):
             if readers := self._catalogue.readers_of_table(table):
                 raise StatementError(
-                    f"standing queries read the table {table}: {', '.join(readers)}",
+                    f"queries or views read the table {table}: {', '.join(readers)}",
                     text,
-                    hint="close them first; rows can be inserted and deleted at any time",
+                    place_of_word(text, table),
+                    hint="close or drop them first; rows can be inserted and deleted at any time",
+                )
+
+    def _check_not_below(self, tables: frozenset[str], text: str) -> None:
+        """Refuse to change the rows of a table that rows of a view's stream have met."""
+        for table in sorted(tables):
+            if views := self._catalogue.views_over_table(table):
+                raise StatementError(
+                    f"the rows of {table} cannot change: rows of a stream were combined with them "
+                    f"in the view {', '.join(views)}",
+                    text,
+                    place_of_word(text, table),
+                    hint="drop the view first, or write it so that it groups the stream before "
+                    f"it reads {table}",
                 )

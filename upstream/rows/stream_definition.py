@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
-    """A stream: its columns, the columns of its key, and its time column if it has one."""
+    """A stream: its columns, the columns of its key, and its time column if it has one.
+
+    A view has the definition of a stream without key and time.
+    """
 
     name: str
     schema: pa.Schema
     key: tuple[str, ...]
     time: str | None
+    is_view: bool = False
 
     def conform(self, data: pa.Table) -> pa.Table:
         """Return rows with exactly the schema's columns; raise StreamTypeError if they do not fit.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..clock import Clock
     from ..rows.stream_definition import StreamDefinition
+    from .log import LogReader
     from .relation import Condition, TimeRange
 
 _BACKLOG_ROWS: Final = 1_048_576
@@ -119,6 +120,15 @@ class EngineStream:
             rows = self._newest.newest.table()
         return rows if columns is None else rows.select([*columns])
 
+    def newest_and_reader(self) -> tuple[pa.Table, LogReader]:
+        """Return the newest row of each key, and a reader for what comes after them.
+
+        The reader follows deletions.
+        """
+        with self._newest_lock:
+            self._read()
+            return self._newest.newest.table(), self._reader.fork()
+
     def for_plans(self) -> Stream:
         """Return a stream that receives row by row what is appended from now on.
 
@@ -158,7 +168,6 @@ class EngineStream:
         if self.definition.time is not None:
             times = self.definition.times(rows) * self.definition.seconds_per_unit
         stream.enqueue_many(keys, values, times)
-
 
     def _feed_deletions(self, stream: Stream, keys: pa.Table) -> None:
         """Enqueue tombstones for the known keys, each at the time of the newest update of its key.

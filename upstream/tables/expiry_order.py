@@ -7,6 +7,7 @@ former place stays empty until it is passed or the places are put together.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -47,7 +48,9 @@ class ExpiryOrder:
         self._chosen = grown(self._chosen, groups)
 
     def renewal(self, groups: Integers, arrivals: Moments) -> Callable[[], None]:
-        """Prepare to put the groups of rows at the end; arrivals never go back.
+        """Prepare to put the groups of rows at the end.
+
+        Their arrivals never go back. An arrival before one that is known counts as that one.
 
         The returned function makes the change and cannot fail.
         """
@@ -60,7 +63,8 @@ class ExpiryOrder:
         end = self._end + last.size
         self._groups, self._arrivals = grown(self._groups, end), grown(self._arrivals, end)
         self._groups[self._end : end] = renewed
-        self._arrivals[self._end : end] = arrivals[last]
+        known = self._arrivals[self._end - 1] if self._end else -inf
+        self._arrivals[self._end : end] = np.maximum(arrivals[last], known)
         places = np.arange(self._end, end)
         count = self._count + int(np.count_nonzero(self._place[renewed] == _NOWHERE))
 

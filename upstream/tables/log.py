@@ -111,9 +111,7 @@ class Log:
                 self.deletions.append(Deletion(keys, self._arrival, self.rows, self.deleted))
             self.deleted += 1
 
-    def reader(
-        self, position: int | None = None, *, follows_deletions: bool = False
-    ) -> LogReader:
+    def reader(self, position: int | None = None, *, follows_deletions: bool = False) -> LogReader:
         """Return a new reader for what arrives from now on, or from a saved position on.
 
         Deletions are followed from now on. Raises PositionNotKeptError if the rows there were
@@ -128,6 +126,13 @@ class Log:
             reader = LogReader(self, position, self.deleted if follows_deletions else None)
             self._readers.append(reader)
             return reader
+
+    def beside(self, reader: LogReader) -> LogReader:
+        """Return another reader at the place of this one."""
+        with self.lock:
+            other = LogReader(self, reader.position, reader.deletions)
+            self._readers.append(other)
+            return other
 
     def trim(self) -> None:
         """Remove what every reader has passed."""
@@ -240,6 +245,10 @@ class LogReader:
             assert self.deletions + deletions <= self._log.deleted
             self.deletions += deletions
         self._log.trim()
+
+    def fork(self) -> LogReader:
+        """Return another reader at the same place."""
+        return self._log.beside(self)
 
     def close(self) -> None:
         """Stop reading."""

@@ -18,18 +18,19 @@ from .log import Batch, Deletion
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from .expiry_order import Moments
     from .log import LogReader
     from .newest_rows import NewestRows
 
 
 class NewestReader:
-    """Reads a log into newest rows; `reader` follows deletions, and both are new.
+    """Reads a log into newest rows; `reader` follows deletions, and reads for nothing else.
 
     The newest rows count what they contain, and the position of the reader follows from that. So an
     exception at any point loses nothing and reads nothing twice.
     """
 
-    __slots__ = ("_first_deletion", "newest", "reader", "since")
+    __slots__ = ("_first", "newest", "reader", "since")
 
     def __init__(self, reader: LogReader, newest: NewestRows) -> None:
         assert reader.deletions is not None
@@ -37,7 +38,14 @@ class NewestReader:
         self.newest = newest
         self.since: float | None = None
         """When the first change came that the caller has not marked as known; None if none has."""
-        self._first_deletion = reader.deletions
+        self._first = reader.position - newest.came, reader.deletions - newest.deletions
+        """How many rows and deletions came before those that the newest rows count."""
+
+    def begin_with(self, rows: pa.Table, now: float) -> None:
+        """Add rows that are not in the log any more; for their expiry, they arrive now."""
+        self._put(rows, np.full(rows.num_rows, now))
+        first_row, first_deletion = self._first
+        self._first = first_row - rows.num_rows, first_deletion
 
     def read(self, now: float) -> None:
         """Read what waits, and let groups expire that are due by now."""
@@ -70,12 +78,12 @@ class NewestReader:
             waiting.popleft()
 
     def _add(self, batches: Sequence[Batch]) -> None:
-        rows = pa.concat_tables([each.rows for each in batches])
-        arrivals = None
-        if self.newest.expire_after is not None:
-            lengths = [each.rows.num_rows for each in batches]
-            arrivals = np.repeat([each.arrival for each in batches], lengths)
-        self.newest.add(rows, arrivals)
+        lengths = [each.rows.num_rows for each in batches]
+        arrivals = np.repeat([each.arrival for each in batches], lengths)
+        self._put(pa.concat_tables([each.rows for each in batches]), arrivals)
+
+    def _put(self, rows: pa.Table, arrivals: Moments) -> None:
+        self.newest.add(rows, None if self.newest.expire_after is None else arrivals)
 
     def _expire(self, now: float) -> None:
         due = self.newest.first_due()
@@ -89,7 +97,8 @@ class NewestReader:
     def _pass_what_was_read(self) -> None:
         reader, newest = self.reader, self.newest
         assert reader.deletions is not None
-        rows = reader.origin + newest.came - reader.position
-        deletions = self._first_deletion + newest.deletions - reader.deletions
+        first_row, first_deletion = self._first
+        rows = first_row + newest.came - reader.position
+        deletions = first_deletion + newest.deletions - reader.deletions
         if rows or deletions:
             reader.take(rows, deletions)

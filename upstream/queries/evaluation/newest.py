@@ -174,12 +174,15 @@ class SideTable:
     rows that are the newest when it is evaluated.
     """
 
-    __slots__ = ("_duck", "_newest", "_relation")
+    __slots__ = ("_duck", "_due_at", "_newest", "_relation", "version")
 
     def __init__(self, newest: NewestReader, schema: pa.Schema, duck: Duck) -> None:
         self._duck = duck
         self._newest = newest
         self._relation = duck.lend(schema)
+        self._due_at: float | None = None
+        self.version = 0
+        """How often the table has changed."""
 
     @property
     def reader(self) -> LogReader:
@@ -194,9 +197,15 @@ class SideTable:
     def refresh(self, now: float) -> None:
         """Read what waits, and let keys expire. O(changes)."""
         self._newest.read(now)
-        if self._newest.since is not None:
+        self._due_at = self._newest.newest.first_due()
+        if self._newest.since is not None or not self.version:
             self._relation.hold(self._newest.newest.table())
             self._newest.known()
+            self.version += 1
+
+    def due_at(self) -> float | None:
+        """Return when the first key expires unless a row of it arrives, or None."""
+        return self._due_at
 
     def close(self) -> None:
         """Stop reading, and take the table back."""

@@ -10,14 +10,27 @@ from .defining import definition_of
 from .duck_messages import error_of
 from .inserting import rows_to_insert
 from .names import did_you_mean, is_reserved
-from .parsing import parse
+from .parsing import parse, parse_as_duckdb
 from .reading import read_query
 from .standing_needs import check_key
-from .statement import CreateStream, DropStream, InsertInto, OtherStatement, ParsedQuery, Statement
+from .statement import (
+    CreateStream,
+    CreateView,
+    DropStream,
+    DropView,
+    ExplainName,
+    InsertInto,
+    OtherStatement,
+    ParsedQuery,
+    Statement,
+)
 
 __all__ = [
     "CreateStream",
+    "CreateView",
     "DropStream",
+    "DropView",
+    "ExplainName",
     "InsertInto",
     "OtherStatement",
     "ParsedQuery",
@@ -30,6 +43,7 @@ __all__ = [
     "error_of",
     "is_reserved",
     "parse",
+    "parse_as_duckdb",
     "read_query",
     "rows_to_insert",
 ]

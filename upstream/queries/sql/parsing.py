@@ -6,19 +6,19 @@ CREATE TABLE, by the parser that knows all of DuckDB's types.
 
 from __future__ import annotations
 
-from typing import Never
-
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from ...database.duck import Duck
-from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
+from ...errors import QuerySyntaxError, StatementError
 from .dialect import DIALECT
-from .names import did_you_mean, found, is_reserved, reserved
+from .names import found, is_reserved, reserved
 from .same_reading import difference
 from .source_text import SourceText
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+from .token_reader import TokenReader
 from .trees import place_of
+from .view_statements import view_statement
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
@@ -36,6 +36,15 @@ def parse(text: str, duck: Duck) -> Statement:
         return _create(source, tokens, words.index("STREAM"))
     if words[:2] == ["DROP", "STREAM"]:
         return _drop(source, tokens)
+    if (about_view := view_statement(source, tokens)) is not None:
+        return about_view
+    return parse_as_duckdb(text, duck)
+
+
+def parse_as_duckdb(text: str, duck: Duck) -> InsertInto | OtherStatement:
+    """Parse a statement that DuckDB can run, unless it inserts into a stream."""
+    source = SourceText(text)
+    tokens = source.one_statement()
     try:
         tree = source.parse(tokens)
     except QuerySyntaxError:
@@ -72,7 +81,7 @@ def _insert(source: SourceText, tree: exp.Insert) -> InsertInto | None:
 
 
 def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
-    reader = _TokenReader(source, tokens, 2, _DROP_FORM)
+    reader = TokenReader(source, tokens, 2, _DROP_FORM)
     if_exists = reader.skip("IF", "EXISTS")
     place = reader.place
     name = reader.name("the name of a stream")
@@ -82,7 +91,7 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
 
 
 def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream:
-    reader = _TokenReader(source, tokens, stream + 1, _FORM)
+    reader = TokenReader(source, tokens, stream + 1, _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     if if_not_exists and stream == 3:
         reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
@@ -140,90 +149,3 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
     if not columns:
         source.refuse(QuerySyntaxError, "a stream needs columns", place, _FORM)
     return tuple(columns)
-
-
-def _is_name(token: Token) -> bool:
-    if token.token_type == TokenType.IDENTIFIER:  # a quoted name
-        return True
-    return token.text.isidentifier() and token.token_type != TokenType.STRING
-
-
-class _TokenReader:
-    """Reads our own grammar, token by token."""
-
-    def __init__(self, source: SourceText, tokens: list[Token], index: int, form: str) -> None:
-        self._source = source
-        self._tokens = tokens
-        self._form = form
-        self.index = index
-
-    @property
-    def is_at_end(self) -> bool:
-        return self.index >= len(self._tokens)
-
-    @property
-    def place(self) -> int:
-        """Where the next token begins, or where the text ends."""
-        if self.is_at_end:
-            return self._tokens[-1].end + 1
-        return int(self._tokens[self.index].start)
-
-    def skip(self, *words: str) -> bool:
-        """Skip these words, if they come next."""
-        following = self._tokens[self.index : self.index + len(words)]
-        if [token.text.upper() for token in following] != [*words]:
-            return False
-        if any(token.token_type == TokenType.IDENTIFIER for token in following):
-            return False  # a quoted name
-        self.index += len(words)
-        return True
-
-    def name(self, what: str) -> str:
-        """Read a name, quoted or not."""
-        if self.is_at_end or not _is_name(self._tokens[self.index]):
-            self.refuse(f"expected {what}")
-        name = str(self._tokens[self.index].text)
-        if not name:
-            self.refuse(f"expected {what}, which must not be empty")
-        if is_reserved(name):
-            self.refuse(reserved(name))
-        self.index += 1
-        return name
-
-    def skip_brackets(self, what: str) -> None:
-        """Skip from an opening bracket to the token after the closing one."""
-        if self.is_at_end or self._tokens[self.index].token_type != TokenType.L_PAREN:
-            self.refuse(f"expected {what}, in brackets")
-        depth = 0
-        while not self.is_at_end:
-            kind = self._tokens[self.index].token_type
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            self.index += 1
-            if depth == 0:
-                return
-        self.refuse("expected )")
-
-    def names(self, known: list[str]) -> list[str]:
-        """Read names of columns in brackets."""
-        names: list[str] = []
-        separator = "("
-        while self.skip(separator):
-            place = self.place
-            written = self.name("the name of a column")
-            column = found(written, known)
-            if column is None:
-                hint = did_you_mean(written, [each for each in known if each not in names])
-                reason = f"there is no column named {written}"
-                self._source.refuse(UnknownColumnError, reason, place, hint)
-            if column in names:
-                reason = f"{column} is named twice"
-                self._source.refuse(QuerySyntaxError, reason, place, self._form)
-            names.append(column)
-            separator = ","
-        if not names or not self.skip(")"):
-            self.refuse("expected the names of columns, in brackets")
-        return names
-
-    def refuse(self, reason: str) -> Never:
-        """Raise an error with the place that was reached."""
-        self._source.refuse(QuerySyntaxError, reason, self.place, self._form)

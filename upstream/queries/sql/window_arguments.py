@@ -28,7 +28,8 @@ from .source_text import SourceText, places_in_brackets
 from .trees import place_of
 from .window_clause import WindowKind
 
-FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind is not WindowKind.STREAM}
+_WITHOUT_CALL: Final = {WindowKind.STREAM, WindowKind.VIEW}
+FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind not in _WITHOUT_CALL}
 """The window functions by their names."""
 
 

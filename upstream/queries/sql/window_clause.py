@@ -17,7 +17,7 @@ MICROSECONDS = 1_000_000
 
 
 class WindowKind(StrEnum):
-    """The table functions that name windows; STREAM is a stream without one."""
+    """The table functions that name windows; STREAM is a stream without one, and VIEW a view."""
 
     TUMBLE = "tumble"
     HOP = "hop"
@@ -26,6 +26,7 @@ class WindowKind(StrEnum):
     LANDMARK = "landmark"
     SESSION = "session"
     STREAM = "stream"
+    VIEW = "view"
 
 
 class Axis(StrEnum):

@@ -54,6 +54,9 @@ def _stream_among(
             reason = f"{node.name} is a table, and a window needs a stream"
             hint = f"write FROM {node.name}, or join it with a window over a stream"
         arguments.refuse(reason, node, hint, UnknownStreamError)
+    if streams[name].is_view:
+        hint = f"write FROM {name}, or use the window where the view reads its stream"
+        arguments.refuse(f"{name} is a view, and a window needs a stream", node, hint)
     return name
 
 

@@ -1,0 +1,158 @@
+"""Parses CREATE VIEW, DROP VIEW and EXPLAIN of a name.
+
+Only the words before the query are read here. Whether a view is continuous is known once its query
+is read; if it is not, the statement is DuckDB's.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from sqlglot import Token, TokenType
+
+from ...errors import QuerySyntaxError, StatementError
+from .statement import CreateView, DropView, ExplainName
+from .token_reader import TokenReader
+
+if TYPE_CHECKING:
+    from .source_text import SourceText
+    from .statement import OptionValue
+
+_FORM: Final = "write CREATE VIEW by_day AS SELECT day, sum(size) AS size FROM trades GROUP BY day"
+_MODIFIERS: Final = ("TEMP", "TEMPORARY", "RECURSIVE", "MATERIALIZED")
+_SECONDS: Final = {
+    **dict.fromkeys(("millisecond", "milliseconds", "ms"), 0.001),
+    **dict.fromkeys(("second", "seconds", "s"), 1.0),
+    **dict.fromkeys(("minute", "minutes", "m"), 60.0),
+    **dict.fromkeys(("hour", "hours", "h"), 3_600.0),
+    **dict.fromkeys(("day", "days", "d"), 86_400.0),
+}
+_INTERVAL: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE)
+
+
+def view_statement(
+    source: SourceText, tokens: list[Token]
+) -> CreateView | DropView | ExplainName | None:
+    """Return a statement about a view, or None if it is another one or has another form."""
+    words = [token.text.upper() for token in tokens[:6]]
+    if words[0] == "CREATE" and "VIEW" in words[1:5]:
+        before = words[1 : words.index("VIEW")]
+        or_replace = before[:2] == ["OR", "REPLACE"]
+        modifiers = before[2:] if or_replace else before
+        if all(word in _MODIFIERS for word in modifiers):
+            return _create(source, tokens, tuple(modifiers), or_replace=or_replace)
+    if words[:2] == ["DROP", "VIEW"]:
+        return _drop(source, tokens)
+    if words[0] == "EXPLAIN":
+        return _explain(source.text)
+    return None
+
+
+def _create(
+    source: SourceText, tokens: list[Token], modifiers: tuple[str, ...], *, or_replace: bool
+) -> CreateView | None:
+    first = 2 + len(modifiers) + 2 * or_replace
+    reader = TokenReader(source, tokens, first, _FORM)
+    if_not_exists = reader.skip("IF", "NOT", "EXISTS")
+    place = reader.place
+    name = reader.name("the name of a view")
+    if reader.is_next("."):
+        return None  # in a schema, where only DuckDB's views are
+    columns = tuple(reader.new_names("the name of a column")) if reader.is_next("(") else None
+    options = _options(source, reader) if reader.skip("WITH") else {}
+    if not reader.skip("AS"):
+        reader.refuse("expected AS and a query")
+    start = reader.place
+    blank = re.sub(r"[^\n]", " ", source.text[:start])
+    return CreateView(
+        text=source.text,
+        name=name,
+        query=blank + source.text[start : tokens[-1].end + 1],
+        columns=columns,
+        options=options,
+        words=modifiers,
+        or_replace=or_replace,
+        if_not_exists=if_not_exists,
+        place=place,
+    )
+
+
+def _options(source: SourceText, reader: TokenReader) -> dict[str, tuple[OptionValue, int]]:
+    """Read `(name = value, …)`."""
+    options: dict[str, tuple[OptionValue, int]] = {}
+    separator = "("
+    while reader.skip(separator):
+        place = reader.place
+        name = reader.name("the name of an option").lower()
+        if name in options:
+            source.refuse(QuerySyntaxError, f"the option {name} is given twice", place)
+        if not (reader.skip("=") or reader.skip("=>") or reader.skip(":=")):
+            reader.refuse(f"expected = after {name}")
+        place = reader.place
+        options[name] = _value(source, reader), place
+        separator = ","
+    if not options or not reader.skip(")"):
+        reader.refuse("expected options, such as WITH (on_error = 'skip')")
+    return options
+
+
+def _value(source: SourceText, reader: TokenReader) -> OptionValue:
+    """Read a text, a number, TRUE or FALSE, or an interval."""
+    if reader.skip("TRUE"):
+        return True
+    if reader.skip("FALSE"):
+        return False
+    place = reader.place
+    if reader.skip("INTERVAL"):
+        return _interval(source, str(reader.token("an interval").text), place, reader)
+    token = reader.token("a value")
+    if token.token_type == TokenType.STRING:
+        return str(token.text)
+    if token.token_type == TokenType.NUMBER:
+        return float(token.text) if not token.text.isdecimal() else int(token.text)
+    if token.token_type != TokenType.VAR:
+        source.refuse(QuerySyntaxError, "expected a text, a number, TRUE or FALSE", place)
+    return str(token.text)
+
+
+def _interval(source: SourceText, text: str, place: int, reader: TokenReader) -> timedelta:
+    """Return an interval such as '5 seconds', or 5 and the word after it."""
+    if text.isdecimal():
+        text += " " + str(reader.token("a unit of time").text)
+    found = _INTERVAL.fullmatch(text)
+    unit = found[2].lower() if found else ""
+    if found is None or unit not in _SECONDS:
+        hint = "write INTERVAL '5 seconds'"
+        source.refuse(QuerySyntaxError, "this is not a length of time", place, hint)
+    return timedelta(seconds=float(found[1]) * _SECONDS[unit])
+
+
+def _drop(source: SourceText, tokens: list[Token]) -> DropView | None:
+    reader = TokenReader(source, tokens, 2, "write DROP VIEW by_sector")
+    if_exists = reader.skip("IF", "EXISTS")
+    place = reader.place
+    if reader.is_at_end:
+        return None
+    name = reader.name("the name of a view")
+    if reader.skip("CASCADE"):
+        hint = "drop first what reads it"
+        source.refuse(StatementError, "DROP VIEW … CASCADE is not supported", place, hint)
+    reader.skip("RESTRICT")
+    return DropView(source.text, name, if_exists, place) if reader.is_at_end else None
+
+
+_EXPLAIN_NAME: Final = re.compile(
+    r"""\s*EXPLAIN\s+(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<name>[a-z_]\w*))\s*;?\s*""", re.IGNORECASE
+)
+
+
+def _explain(text: str) -> ExplainName | None:
+    """Return the statement if a name is all that follows; DuckDB explains statements only."""
+    found = _EXPLAIN_NAME.fullmatch(text)
+    if found is None:
+        return None
+    if found["name"]:
+        return ExplainName(text, found["name"], found.start("name"))
+    return ExplainName(text, found["quoted"].replace('""', '"'), found.start("quoted") - 1)
