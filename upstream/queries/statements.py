@@ -16,6 +16,7 @@ from . import sql
 from .one_time import OneTimeSql
 from .sql.source_text import place_of_word
 from .sql.standing_needs import changed_tables, check_settings, tables_with_other_rows
+from .stream_rows import StreamRows
 from .view_statements import ViewStatements
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 class Statements:
     """Runs statements on what a catalogue has; `append` adds rows to a stream."""
 
-    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock", "_views")
+    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock", "_rows", "_views")
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Statements:
         self._clock = clock
         self._lock = lock
         self._append = append
+        self._rows = StreamRows(catalogue.streams, duck, append=append, ask=self.run)
         self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
 
     def run(self, text: str) -> pa.Table:
@@ -69,6 +71,8 @@ class Statements:
                 name = self._catalogue.streams.found(statement.stream)
                 return self._execute(statement) if name is None else self._insert(statement, name)
             case sql.OtherStatement():
+                if (count := self._rows.run(statement)) is not None:
+                    return count
                 return once.answer(text) if statement.is_exact else self._execute(statement)
         return no_rows()
 

@@ -84,10 +84,12 @@ class EngineStream:
         return int(rows.num_rows)
 
     def delete(self, keys: pa.Table) -> None:
-        """Store that the keys in these rows of the key columns are deleted.
+        """Store that the keys in these conformed rows of the key columns are deleted.
 
         Without key columns this is the one key of the stream.
         """
+        if self.definition.key and not keys.num_rows:
+            return
         self.log.delete(keys, self._clock.now())
         if self._plans is not None:
             with self._plans_lock:
