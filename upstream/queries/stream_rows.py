@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ..errors import QueryError
 from .sql.copying import copied_rows, copy_in
-from .sql.deleting import deletion_in
+from .sql.deleting import deletion_in, in_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,10 +52,16 @@ class StreamRows:
         If other threads append rows of these keys while the statement runs, these are deleted too.
         """
         stream = self._streams[deletion.stream]
-        rows = stream.scan() if deletion.query is None else self._ask(deletion.query)
+        rows = stream.scan() if deletion.query is None else self._matching(deletion, deletion.query)
         if rows.num_rows:
             stream.delete(stream.definition.conform_keys(rows.select([*stream.definition.key])))
         return int(rows.num_rows)
+
+    def _matching(self, deletion: DeleteFrom, query: str) -> pa.Table:
+        try:
+            return self._ask(query)
+        except QueryError as error:
+            raise in_statement(error, deletion) from error
 
     def _copy(self, copy: CopyFrom) -> int:
         with copied_rows(copy, self._streams[copy.stream].definition, self._duck) as batches:

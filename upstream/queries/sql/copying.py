@@ -5,7 +5,8 @@ statement as it was written, with all of its options. DuckDB writes the table to
 large for memory. Rows are accepted once all of them were read and fit.
 
 DuckDB's COPY would round 1.7 for an INTEGER, and a stream refuses it. So columns of whole numbers
-and decimals are read as decimals with more digits.
+and decimals are read as decimals with more digits; from formats with types such as Parquet as
+texts first, since DuckDB does not convert a DOUBLE to such a decimal exactly.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from ...held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
 from ...rows.stream_definition import StreamDefinition
 from ...rows.type_names import type_name
-from .defining import types_of
 from .duck_messages import error_of
 from .lending import run_once
 from .names import found
@@ -38,9 +38,13 @@ from .trees import cast, column, named, place_of
 _BATCH_ROWS: Final = 131_072
 """So many rows are taken out of DuckDB together."""
 _DIGITS: Final = 38
-_FRACTION: Final = 18
-"""The digits after the point that a whole number is read with. All 20 digits of a UBIGINT fit
-before it."""
+_MORE: Final = 10
+"""The digits after the point that a number is read with, in addition to those of its column. With
+more, Arrow could not convert all numbers back."""
+_WHOLE_DIGITS: Final = 20
+"""The most digits of a whole number."""
+_TYPED: Final = re.compile(r"\.(?:parquet|json|jsonl|ndjson)(?:\.gz|\.zst)?$", re.IGNORECASE)
+"""The names of files in formats with types."""
 _FAILED: Final = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line: .*\n)?(.*)")
 _COLUMN: Final = re.compile(r'converting column "(.*?)"\. ')
 _FILE: Final = re.compile(r"\n\s*file = (.*)")
@@ -54,6 +58,9 @@ class CopyFrom:
 
     stream: str
     file: str
+    has_types: bool
+    """Whether the format of the file has types. A wrong guess makes no wrong row: some numbers
+    would be refused."""
     text: str
     place: int
 
@@ -71,7 +78,16 @@ def copy_in(statement: OtherStatement, streams: Iterable[str], duck: Duck) -> Co
         return None
     files = tree.args.get("files") or []
     file = files[0].name if len(files) == 1 else "the files"
-    return CopyFrom(name, file, statement.text, place_of(target) or 0)
+    return CopyFrom(name, file, _has_types(tree, file), statement.text, place_of(target) or 0)
+
+
+def _has_types(tree: exp.Copy, file: str) -> bool:
+    for parameter in tree.args.get("params") or []:
+        if parameter.name.upper() == "CSV":
+            return False
+        if parameter.name.upper() == "FORMAT" and parameter.expression is not None:
+            return bool(parameter.expression.name.lower() != "csv")
+    return _TYPED.search(file) is not None
 
 
 @contextmanager
@@ -120,25 +136,34 @@ class _Staging:
 
     def batches(self) -> Iterator[pa.Table]:
         """Give the rows, conformed, in the order of the file."""
-        rows = exp.select(*(column(name) for name in self._definition.schema.names))
+        rows = exp.select(*map(self._taken_out, self._definition.schema))
         rows = rows.from_(self._table.copy())
         for start in range(0, self.rows, _BATCH_ROWS):
             last = exp.Literal.number(start + _BATCH_ROWS - 1)
             number = exp.column(_ROW)
             part = exp.Between(this=number, low=exp.Literal.number(start), high=last)
-            batch = run_once(self._duck, rows.where(part), {})
+            try:
+                batch = run_once(self._duck, rows.where(part), {})
+            except DatabaseError as error:
+                self._refuse(str(error))
             try:
                 yield self._definition.conform(batch)
             except StreamTypeError as error:
                 self._refuse_row(batch, start, error)
 
+    def _taken_out(self, field: pa.Field) -> exp.Expr:
+        """Return what a column of the stream is taken from."""
+        kind = _wider(field.type) if self._copy.has_types else None
+        given = column(field.name)
+        return given if kind is None else named(cast(given, kind), field.name)
+
     def _create(self) -> exp.Create:
-        schema = self._definition.schema
-        kinds = types_of(schema, self._duck)
         items = []
-        for field, kind in zip(schema, kinds, strict=True):
-            wider = _wider(field.type)
-            items.append(named(cast(column(field.name), wider or kind), field.name))
+        for field in self._definition.schema:
+            kind = _wider(field.type)
+            kind = "VARCHAR" if kind is not None and self._copy.has_types else kind
+            given = column(field.name)
+            items.append(named(given if kind is None else cast(given, kind), field.name))
         return exp.Create(
             this=self._table.copy(),
             kind="TABLE",
@@ -181,7 +206,10 @@ class _Staging:
 def _wider(kind: pa.DataType) -> str | None:
     """Return a type that holds the numbers of this type, and also those that do not fit."""
     if pa.types.is_integer(kind):
-        return f"DECIMAL({_DIGITS}, {_FRACTION})"
-    if pa.types.is_decimal128(kind):
-        return f"DECIMAL({_DIGITS}, {_DIGITS - (kind.precision - kind.scale)})"
-    return None
+        whole, fraction = _WHOLE_DIGITS, 0
+    elif pa.types.is_decimal128(kind):
+        whole, fraction = kind.precision - kind.scale, kind.scale
+    else:
+        return None
+    fraction = min(_DIGITS - whole, fraction + _MORE)
+    return f"DECIMAL({whole + fraction}, {fraction})"

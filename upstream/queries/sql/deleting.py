@@ -14,7 +14,7 @@ from typing import Final
 from sqlglot import TokenType, exp
 
 from ...database.duck import Duck
-from ...errors import StatementError
+from ...errors import QueryError, StatementError
 from .names import found
 from .source_text import SourceText
 from .statement import OtherStatement
@@ -70,6 +70,15 @@ def deletion_in(statement: OtherStatement, streams: Iterable[str], duck: Duck) -
 
 def _form(name: str) -> str:
     return _FORM.format(name)
+
+
+def in_statement(error: QueryError, deletion: DeleteFrom) -> QueryError:
+    """Return an error of the query as an error of the statement, where the places are the same."""
+    place = None
+    if error.line is not None and error.column is not None:
+        lines = deletion.text.split("\n")[: error.line - 1]
+        place = sum(len(line) + 1 for line in lines) + error.column - 1
+    return type(error)(error.reason, deletion.text, place, error.hint)
 
 
 def _parts(tree: exp.Expr) -> set[str]:
