@@ -18,7 +18,6 @@ from .log import Batch, Deletion
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .expiry_order import Moments
     from .log import LogReader
     from .newest_rows import NewestRows
 
@@ -43,7 +42,7 @@ class NewestReader:
 
     def begin_with(self, rows: pa.Table, now: float) -> None:
         """Add rows that are not in the log any more; for their expiry, they arrive now."""
-        self._put(rows, np.full(rows.num_rows, now))
+        self.newest.add(rows, np.full(rows.num_rows, now))
         first_row, first_deletion = self._first
         self._first = first_row - rows.num_rows, first_deletion
 
@@ -78,12 +77,12 @@ class NewestReader:
             waiting.popleft()
 
     def _add(self, batches: Sequence[Batch]) -> None:
-        lengths = [each.rows.num_rows for each in batches]
-        arrivals = np.repeat([each.arrival for each in batches], lengths)
-        self._put(pa.concat_tables([each.rows for each in batches]), arrivals)
-
-    def _put(self, rows: pa.Table, arrivals: Moments) -> None:
-        self.newest.add(rows, None if self.newest.expire_after is None else arrivals)
+        rows = pa.concat_tables([each.rows for each in batches])
+        arrivals = None
+        if self.newest.expire_after is not None:
+            lengths = [each.rows.num_rows for each in batches]
+            arrivals = np.repeat([each.arrival for each in batches], lengths)
+        self.newest.add(rows, arrivals)
 
     def _expire(self, now: float) -> None:
         due = self.newest.first_due()
