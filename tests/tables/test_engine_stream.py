@@ -155,6 +155,47 @@ def test_plans_read_rows_as_updates_in_seconds() -> None:
     assert newest.value["n"] == 2
 
 
+def test_plans_hear_that_the_only_key_of_a_stream_is_deleted() -> None:
+    entry = stream(key=())
+    updates = entry.for_plans()
+    entry.append(rows((1_500_000, "a", 1)))
+    assert updates.newest_time(None) == 1.5
+    entry.delete(rows().select([]))
+    assert updates.newest_time(None) is None
+    assert entry.scan().num_rows == 0
+
+
+def test_deletions_that_are_not_read_make_a_stream_crowded_and_are_read_then() -> None:
+    entry = stream()
+    reader = entry.log.reader(follows_deletions=True)
+    entry.append(rows((1, "a", 1)))
+    for _ in range(4_096):
+        entry.delete(rows((1, "a", 1)).select(["k"]))
+    assert entry.is_crowded()
+    assert entry._newest.newest.statistics().deleted == 1
+    assert reader.waiting == 4_097
+    reader.take(1, 4_096)
+    entry.scan()
+    assert (entry.log.deletions, entry.log.stored_rows) == ([], 0)
+    assert not entry.is_crowded()
+
+
+def test_no_key_is_no_deletion() -> None:
+    entry = stream()
+    entry.delete(rows().select(["k"]))
+    assert entry.log.deleted == 0
+
+
+def test_another_reader_follows_from_the_same_place() -> None:
+    entry = stream()
+    entry.append(rows((1, "a", 1), (1, "b", 2)))
+    newest, reader = entry.newest_and_reader()
+    assert newest["n"].to_pylist() == [1, 2]
+    entry.delete(rows((1, "a", 1)).select(["k"]))
+    entry.append(rows((2, "c", 3)))
+    assert [type(each).__name__ for each in reader.peek_all()] == ["Deletion", "Batch"]
+
+
 def test_a_key_of_several_columns_is_a_tuple() -> None:
     entry = stream(key=("k", "n"))
     entry.append(rows((1, "a", 1)))

@@ -61,7 +61,8 @@ class Setting:
         """Return the numbers of the newest rows."""
         self.reader.read(now)
         self.newest._check()
-        return self.newest.table()["id"].to_pylist()
+        ids: list[int] = self.newest.table()["id"].to_pylist()
+        return ids
 
 
 def setting(
@@ -215,11 +216,12 @@ class Model:
     def add(self, rows: list[Row], now: float) -> None:
         self.expire(now)
         for row in rows:
-            group = self.groups.setdefault(row[self.column], [])
+            name = row[1] if self.column == 1 else row[2]
+            group = self.groups.setdefault(name, [])
             group.append(row)
             group.sort(key=lambda each: (each[0], each[3]))
             del group[: -self.rows]
-            self.arrived[row[self.column]] = now
+            self.arrived[name] = now
 
     def delete(self, names: list[str]) -> None:
         for name, group in [*self.groups.items()]:
@@ -340,16 +342,16 @@ def test_expired_and_deleted_rows_are_counted_whenever_they_are_read(
     now = 0.0
     for wait, is_deletion, name in events:
         now += wait
-        for of in (often, once):
-            if is_deletion:
-                of.log.delete(keys(name), now)
-            else:
-                added = of.add((int(now), name, "x"), at=now)
         model.expire(now)
         if is_deletion:
             model.delete([name])
-        else:
-            model.add(added, now)
+        for of in (often, once):
+            if is_deletion:
+                of.log.delete(keys(name), now)
+                continue
+            added = of.add((int(now), name, "x"), at=now)
+            if of is once:
+                model.add(added, now)
         often.reader.read(now)
     for of in (often, once):
         of.reader.read(now)

@@ -176,7 +176,8 @@ class EngineStream:
 
         So no tombstone is late.
         """
-        found = [(key, stream.newest_time(key)) for key in dict.fromkeys(self._keys_of(keys))]
+        deleted_keys = dict.fromkeys(self._keys_of(keys) if self.definition.key else [None])
+        found = [(key, stream.newest_time(key)) for key in deleted_keys]
         known = [(key, time) for key, time in found if time is not None]
         deleted, times = [key for key, _ in known], [time for _, time in known]
         stream.enqueue_many(deleted, [TOMBSTONE] * len(known), times)
@@ -185,7 +186,7 @@ class EngineStream:
         """Return the keys of rows as a plan has them; None is the key of a stream without a key."""
         columns = [rows.column(name).to_pylist() for name in self.definition.key]
         if not columns:
-            return [None] * max(rows.num_rows, 1)
+            return [None] * rows.num_rows
         return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 

@@ -19,10 +19,12 @@ from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
 from threading import Lock
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from ..errors import PositionNotKeptError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Log:
 
     __slots__ = (
         "_arrival",
+        "_deleted_keys",
         "_first",
         "_numbered",
         "_readers",
@@ -81,11 +84,13 @@ class Log:
         """The stored deletions; they are read and changed under the lock."""
         self.deleted = 0
         """How many deletions have ever arrived."""
+        self._deleted_keys = 0
+        """How many keys the stored deletions have."""
 
     @property
     def stored_rows(self) -> int:
-        """How many rows are stored, unless another thread is just changing that."""
-        return self.rows - self._first
+        """How many rows and deleted keys are stored, unless another thread is changing that."""
+        return self.rows - self._first + self._deleted_keys
 
     def add(self, rows: pa.Table, arrival: float) -> None:
         """Add a batch if there are readers. Its arrival is never before that of the last batch.
@@ -109,6 +114,7 @@ class Log:
             self._arrival = max(arrival, self._arrival)
             if any(reader.follows_deletions for reader in self._readers):
                 self.deletions.append(Deletion(keys, self._arrival, self.rows, self.deleted))
+                self._deleted_keys += int(keys.num_rows)
             self.deleted += 1
 
     def reader(self, position: int | None = None, *, follows_deletions: bool = False) -> LogReader:
@@ -144,6 +150,8 @@ class Log:
                 self._first = self.batches[0].first if self.batches else self.rows
             if self.deletions:
                 passed = self._first_followed() - self.deletions[0].number
+                keys = sum(each.keys.num_rows for each in self.deletions[:passed])
+                self._deleted_keys -= int(keys)
                 del self.deletions[:passed]
 
     def _first_followed(self) -> int:
@@ -194,9 +202,10 @@ class LogReader:
 
     @property
     def waiting_batches(self) -> int:
-        """How many batches wait for this reader."""
+        """How many batches, and deletions that it follows, wait for this reader."""
         with self._log.lock:
-            return len(self._log.batches) - self._log.place_of(self.position)
+            batches = len(self._log.batches) - self._log.place_of(self.position)
+            return batches + len(self._deletions())
 
     def peek(self) -> list[Batch]:
         """Return the waiting batches without taking them; the first may be cut."""
@@ -223,11 +232,6 @@ class LogReader:
         if self.deletions is None or not stored:
             return []
         return stored[self.deletions - stored[0].number :]
-
-    def peek_rows(self) -> pa.Table | None:
-        """Return all waiting rows as one table without taking them; None if there are none."""
-        tables = [batch.rows for batch in self.peek()]
-        return pa.concat_tables(tables) if tables else None
 
     def first_waiting(self) -> float | None:
         """Return the arrival of what waits first, or None."""
