@@ -34,6 +34,7 @@ from .queries.choices import (
     seconds_of,
 )
 from .queries.scheduling import make_query_scheduler, serve
+from .queries.view import ContinuousView
 from .rows.arrow_data import as_arrow, rows_to_append
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
     from .queries.scheduling import Runnable
-    from .queries.view import ContinuousView
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -186,6 +186,8 @@ class Engine:
         count = entry.append(rows)
         if entry.is_crowded():
             self._relieve(entry)
+        elif self._catalogue.views:
+            self._keep_views_up(entry)
         return count
 
     def _to_fill(self, name: str) -> EngineStream:
@@ -220,7 +222,7 @@ class Engine:
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
 
     def _relieve(self, entry: EngineStream) -> bool:
-        """Evaluate the queries that read a stream, unless another thread is evaluating."""
+        """Evaluate what reads a stream, unless another thread is evaluating."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -228,6 +230,16 @@ class Engine:
         finally:
             self._lock.release()
         return True
+
+    def _keep_views_up(self, entry: EngineStream) -> None:
+        """Take rows into the views that should not wait for readers, if no other thread works."""
+        views = self._catalogue.views_to_keep_up(entry.definition.name)
+        if views and self._lock.acquire(blocking=False):
+            try:
+                for view in views:
+                    view.keep_up()
+            finally:
+                self._lock.release()
 
     def create_table(self, name: str, data: object) -> None:
         """Create an ordinary table from Arrow, pandas or polars data, or from the path of a file.
@@ -380,6 +392,7 @@ class Engine:
                 query.close()
             for entry in self._catalogue.streams.values():
                 entry.close()
+            self._statements.close()
             self._is_closed = True
             self._duck.close()
 
@@ -395,11 +408,11 @@ class Engine:
     @property
     def views(self) -> Mapping[str, ContinuousView]:
         """The views over streams, by name."""
-        return self._catalogue.views
+        return {name: ContinuousView(view) for name, view in self._catalogue.views.items()}
 
     def view(self, name: str) -> ContinuousView:
         """Return the view of this name in any case; raise UnknownNameError if there is none."""
-        return self._catalogue.view(name)
+        return ContinuousView(self._catalogue.view(name))
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
@@ -408,7 +421,7 @@ class Engine:
 
     def _runnables(self) -> Sequence[Runnable]:
         plans = [plan for plan in self._catalogue.plans.values() if not plan.is_closed]
-        return [*self.queries, *plans]
+        return [*self.queries, *self._catalogue.views.values(), *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..tables.relation import Relation
     from .continuous_query import ContinuousQuery
-    from .view import ContinuousView
+    from .maintained_view import MaintainedView
 
 
 class Plan(Runnable, Protocol):
@@ -41,7 +41,7 @@ class Catalogue:
 
     def __init__(self) -> None:
         self.streams = Streams()
-        self.views: Mapping[str, ContinuousView] = {}
+        self.views: Mapping[str, MaintainedView] = {}
         self.queries: Mapping[str, ContinuousQuery] = {}
         self.plans: Mapping[str, Plan] = {}
         self._numbered = 0
@@ -69,18 +69,18 @@ class Catalogue:
         views = self.views
         return next((each for each in views if each.lower() == name.lower()), None)
 
-    def view(self, name: str) -> ContinuousView:
+    def view(self, name: str) -> MaintainedView:
         """Return the view of a name in any case; raise UnknownNameError if it does not exist."""
         views, known = self.views, self.found_view(name)
         if known is None or known not in views:
             raise UnknownNameError("view", name)
         return views[known]
 
-    def add_view(self, view: ContinuousView) -> None:
+    def add_view(self, view: MaintainedView) -> None:
         """Add a view under its name."""
         self.views = {**self.views, view.name: view}
 
-    def remove_view(self, name: str) -> ContinuousView:
+    def remove_view(self, name: str) -> MaintainedView:
         """Remove the view that was defined with this name, and return it."""
         removed = self.views[name]
         self.views = {each: view for each, view in self.views.items() if each != name}
@@ -104,6 +104,8 @@ class Catalogue:
         self.plans = {each: plan for each, plan in self.plans.items() if not plan.is_closed}
         if name in self.queries or name in self.plans:
             raise NameTakenError("query", name)
+        if (view := self.found_view(name)) is not None:
+            raise NameTakenError("view", view)
         return name
 
     def add_query(self, query: ContinuousQuery) -> None:
@@ -129,12 +131,17 @@ class Catalogue:
         """Return the names of the queries and views that read a table, given in lower case."""
         return [each.name for each in self._readers() if name in each.tables]
 
-    def _readers(self) -> list[ContinuousQuery | ContinuousView]:
+    def _readers(self) -> list[ContinuousQuery | MaintainedView]:
         return [*self.queries.values(), *self.views.values()]
 
     def views_over_table(self, name: str) -> list[str]:
         """Return the names of the views whose streams met the rows of a table."""
         return [view.name for view in self.views.values() if name in view.static_tables]
+
+    def views_to_keep_up(self, stream: str) -> list[MaintainedView]:
+        """Return the views over a stream that should take in what waits before they are read."""
+        views = self.views.values()
+        return [view for view in views if stream in view.streams and view.wants_upkeep()]
 
     def evaluate_readers(self, stream: str) -> None:
         """Let everything that reads a stream read what waits there."""

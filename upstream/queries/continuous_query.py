@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from ..errors import ClosedError, QueryError, QueryTypeError, StatementError
+from ..errors import ClosedError, QueryTypeError, StatementError
 from ..held_interrupt import HeldInterrupt
 from ..rows.arrow_data import empty_table
 from .results.backlog import QueryStatistics, Result
@@ -197,34 +197,6 @@ class ContinuousQuery:
         """Whether the query was closed, on its own or with its engine."""
         return self._is_closed
 
-    # For views, which are read like tables
-
-    def current(self, known: Answer | None) -> tuple[Answer, pa.Table | None]:
-        """Return the current answer with its table for users; None if the answer is known."""
-        with self._lock:
-            answer = self._current()
-            if answer is known:
-                return answer, None
-            told = self._told(answer)
-            if told.error is not None:
-                raise QueryError(f"{self.name} has no result: {told.error}", self.text)
-            return answer, told.table
-
-    def has_waiting(self) -> bool:
-        """Tell whether anything has come, or become due, since the last evaluation."""
-        return self._clock.now() >= self._due_at or any(reader.waiting for reader in self._readers)
-
-    def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that waits, or None."""
-        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
-        return min((moment for moment in moments if moment is not None), default=None)
-
-    def due_at(self) -> float | None:
-        """Return when the clock alone will change the answer, or None."""
-        moments = [self._evaluation.due_at()]
-        moments += [each.due_at() for each in self._plan.side_tables]
-        return min((moment for moment in moments if moment is not None), default=None)
-
     # Evaluation
 
     def evaluate(self) -> None:
@@ -252,7 +224,7 @@ class ContinuousQuery:
         self._holds_back = every is not None and self._emitter.held_until(now) is not None
         if not self._holds_back:
             self._give(now)
-        due_at = self.due_at()
+        due_at = self._next_due()
         self._note_cost(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
         return now
@@ -261,7 +233,29 @@ class ContinuousQuery:
         """Tell whether nothing has happened since the last evaluation."""
         if self._holds_back or now >= self._due_at:
             return False
-        return not any(reader.waiting for reader in self._readers)
+        return not self._has_waiting()
+
+    def _has_waiting(self) -> bool:
+        """Tell whether anything has come, or become due, since the last evaluation."""
+        return self._clock.now() >= self._due_at or any(reader.waiting for reader in self._readers)
+
+    def _first_waiting(self) -> float | None:
+        """Return since when anything has waited, or been due by the clock, or None."""
+        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
+        due_at = self._next_due()
+        if due_at is not None and due_at <= self._clock.now():
+            moments.append(due_at)
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _next_due(self) -> float | None:
+        """Return when the clock alone will change the answer, or None."""
+        moments = [self._evaluation.due_at()]
+        moments += [each.due_at() for each in self._plan.side_tables]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _rows_waiting(self) -> int:
+        """Return how many rows of streams wait."""
+        return sum(reader.waiting_rows for reader in self._plan.readers)
 
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
@@ -341,10 +335,7 @@ class ContinuousQuery:
                     self._error = repr(error)
 
     def _has_waited_since(self, now: float) -> float | None:
-        moments = [self.first_waiting()]
-        due_at = self.due_at()
-        if due_at is not None and due_at <= now:
-            moments.append(due_at)
+        moments = [self._first_waiting()]
         if self._holds_back or self._is_unfinished:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
@@ -395,7 +386,7 @@ class ContinuousQuery:
             results_unchanged=emitter.unchanged,
             results_waiting=len(backlog),
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
-            rows_waiting=sum(reader.waiting_rows for reader in self._plan.readers),
+            rows_waiting=self._rows_waiting(),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
             rows_deleted=counts.deleted,

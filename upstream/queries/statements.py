@@ -13,6 +13,7 @@ from ..errors import NameTakenError, StatementError, UnknownStreamError
 from ..rows.arrow_data import no_rows
 from ..tables.engine_stream import EngineStream
 from . import sql
+from .known_queries import KnownQueries
 from .one_time import OneTimeSql
 from .sql.source_text import place_of_word
 from .sql.standing_needs import changed_tables, check_settings, tables_with_other_rows
@@ -32,7 +33,16 @@ if TYPE_CHECKING:
 class Statements:
     """Runs statements on what a catalogue has; `append` adds rows to a stream."""
 
-    __slots__ = ("_append", "_catalogue", "_clock", "_duck", "_lock", "_rows", "_views")
+    __slots__ = (
+        "_append",
+        "_catalogue",
+        "_clock",
+        "_duck",
+        "_known",
+        "_lock",
+        "_rows",
+        "_views",
+    )
 
     def __init__(
         self,
@@ -49,13 +59,15 @@ class Statements:
         self._clock = clock
         self._lock = lock
         self._append = append
+        self._known = KnownQueries(catalogue)
         self._rows = StreamRows(catalogue.streams, duck, append=append, ask=self.run)
         self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""
+        if (answer := self._known.answer(text)) is not None:
+            return answer
         statement = sql.parse(text, self._duck)
-        once = OneTimeSql(self._duck, self._catalogue.relations)
         if isinstance(statement, sql.CreateView | sql.DropView):
             if self._views.run(statement):
                 return no_rows()
@@ -73,8 +85,23 @@ class Statements:
             case sql.OtherStatement():
                 if (count := self._rows.run(statement)) is not None:
                     return count
-                return once.answer(text) if statement.is_exact else self._execute(statement)
+                return self._ask(text) if statement.is_exact else self._execute(statement)
         return no_rows()
+
+    def _ask(self, text: str) -> pa.Table:
+        """Answer a query, and keep it ready for the next time."""
+        query = OneTimeSql(self._duck, self._catalogue.relations).ready(text)
+        try:
+            answer = query.answer()
+        except BaseException:
+            query.close()
+            raise
+        self._known.add(text, query)
+        return answer
+
+    def close(self) -> None:
+        """Forget the queries that are kept ready."""
+        self._known.close()
 
     def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Let DuckDB run a statement that may change its tables."""

@@ -5,17 +5,24 @@ A view that reads no stream, and no view over streams, is DuckDB's.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import pyarrow as pa
 
-from ..errors import NameTakenError, QuerySyntaxError, StatementError, UnknownTableError
+from ..errors import (
+    NameTakenError,
+    QueryError,
+    QuerySyntaxError,
+    StatementError,
+    UnknownTableError,
+)
 from . import sql
 from .choices import Choices, OnError
 from .evaluation.view_planning import plan_view
+from .maintained_view import MaintainedView
 from .sql.names import found
 from .sql.source_text import words_of
-from .view import ContinuousView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
     from .catalogue import Catalogue
     from .sql import CreateView, DropView, ExplainName
 
-_OPTIONS: Final = ("on_error",)
+_OPTIONS: Final = ("max_staleness", "on_error")
 
 
 class ViewStatements:
@@ -54,7 +61,14 @@ class ViewStatements:
         """Run a statement; return whether it was about a view over streams."""
         if isinstance(statement, sql.DropView):
             return self._drop(statement)
-        known = self._catalogue.found_view(statement.name)
+        try:
+            return self._define(statement, self._catalogue.found_view(statement.name))
+        except QueryError as error:
+            if error.text != statement.query:
+                raise
+            raise error.within(statement.text) from None
+
+    def _define(self, statement: CreateView, known: str | None) -> bool:
         if not self._is_continuous(statement):
             if known is not None:
                 self._refuse_taking_over(statement, known)
@@ -106,11 +120,12 @@ class ViewStatements:
             stopwatch=self._stopwatch,
             tables_version=self._catalogue.tables_version,
         )
-        view = ContinuousView(
+        view = MaintainedView(
             statement.name,
             statement.query.strip(),
             planned,
             columns=statement.columns,
+            max_staleness=_max_staleness(statement),
             choices=choices,
             clock=self._clock,
             stopwatch=self._stopwatch,
@@ -134,6 +149,8 @@ class ViewStatements:
         stream = self._catalogue.streams.found(statement.name)
         if stream is not None:
             raise NameTakenError("stream", stream)
+        if (query := found(statement.name, self._catalogue.queries)) is not None:
+            raise NameTakenError("query", query)
         if known is not None:
             if not statement.or_replace:
                 raise NameTakenError("view", known)
@@ -188,6 +205,17 @@ def _on_error(statement: CreateView) -> OnError:
         expected = " or ".join(repr(each) for each in get_args(OnError))
         raise QuerySyntaxError(f"on_error must be {expected}", statement.text, place)
     return chosen[value]
+
+
+def _max_staleness(statement: CreateView) -> float | None:
+    """Return how old the first row may be that a result lacks, in seconds."""
+    if "max_staleness" not in statement.options:
+        return None
+    value, place = statement.options["max_staleness"]
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    hint = "write max_staleness = INTERVAL '5 seconds'"
+    raise QuerySyntaxError("max_staleness is a length of time", statement.text, place, hint)
 
 
 def _check_columns(statement: CreateView, result: pa.Schema, named: pa.Schema) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
@@ -24,8 +25,8 @@ from ..rewriting.split_query import SplitQuery
 from ..rewriting.static_parts import as_table, with_static_parts
 from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
-from ..sql.lending import prepare
-from ..sql.standing_needs import tables_read
+from ..sql.lending import prepare, run_once
+from ..sql.standing_needs import reads_outside, tables_read, with_tables_behind
 from ..sql.trees import without_order
 from ..sql.window_clause import WindowClause, WindowKind
 from .finish import Finish
@@ -146,8 +147,9 @@ class _ViewPlanner:
         query, side_tables, names = self._renamed()
         split_query = self._split(query, names)
         self._check_leaves(split_query, {each.name for each in side_tables})
-        below = frozenset(name for leaf in split_query.leaves for name in tables_read(leaf.partial))
-        leaves = [self._with_static_parts(leaf, names, side_tables) for leaf in split_query.leaves]
+        read = [name for leaf in split_query.leaves for name in tables_read(leaf.partial)]
+        below = with_tables_behind(frozenset(read), self._duck) if read else frozenset()
+        leaves = [self._with_static_parts(leaf, names) for leaf in split_query.leaves]
         split_query = replace(split_query, leaves=tuple(leaves))
         readers = [self._reader(name) for name in names]
         finish_tables = tables_read(split_query.finish)
@@ -162,7 +164,7 @@ class _ViewPlanner:
             self._given.failing,
             tuple(side_tables),
         )
-        texts = tuple(part.text for part in self._parts)
+        texts = tuple(" joined with ".join(part.reads) for part in self._parts)
         beside = (*self._changing(), *sorted(finish_tables))
         return ViewPlan(plan, evaluation, below, texts, beside, self._drop_parts)
 
@@ -263,25 +265,34 @@ class _ViewPlanner:
 
     # Parts
 
-    def _with_static_parts(
-        self, leaf: Leaf, names: Sequence[str], side_tables: Sequence[SideTable | ViewTable]
-    ) -> Leaf:
+    def _with_static_parts(self, leaf: Leaf, names: Sequence[str]) -> Leaf:
         """Compute what the leaf reads of tables, and let it read that instead."""
         trial = Trial(self._duck, self._schemas(names))
-        changing = {each.name for each in side_tables}
-        leaf, parts = with_static_parts(leaf, trial, self._duck.new_name, changing)
-        for part in parts:
-            with closing(prepare(self._duck, as_table(part), {})) as statement:
-                statement.run()
-            self._parts.append(part)
-        if parts:
+        return with_static_parts(leaf, trial, self._duck.new_name, self)
+
+    def make(self, part: StaticPart) -> None:
+        """Make the table of a static part."""
+        if not self._parts:
             self._undo.append(self._drop_parts)
-        return leaf
+        self._parts.append(part)
+        with closing(prepare(self._duck, as_table(part), {})) as statement:
+            statement.run()
+
+    def count(self, query: Query) -> int:
+        """Run a query, and return its only value."""
+        count: int = run_once(self._duck, query, {}).column(0)[0].as_py()
+        return count
 
     def _drop_parts(self) -> None:
         while self._parts:
             self._duck.drop_own_table(self._parts[-1].name)
             self._parts.pop()
+
+    def _version_of(self, finish: Query, tables: frozenset[str]) -> Callable[[], int]:
+        """Return what tells how often the tables that the finish reads may have changed."""
+        if not tables:
+            return lambda: 0
+        return count().__next__ if reads_outside(finish, self._duck) else self._tables_version
 
     def _evaluation(
         self,
@@ -303,6 +314,6 @@ class _ViewPlanner:
             Increments(leaves, finish, self._given.failing),
             finish=finish,
             side_tables=side_tables,
-            tables_version=self._tables_version if finish_tables else lambda: 0,
+            tables_version=self._version_of(split_query.finish, finish_tables),
             failing=self._given.failing,
         )

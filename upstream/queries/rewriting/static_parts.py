@@ -8,19 +8,21 @@ with only the columns and rows that can matter, and the partial reads the result
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from ..sql.trees import chunk_index, chunks_in, column, nested_queries
+from ..sql.trees import chunks_in, column, nested_queries
 from .block import as_source, is_inner, read_block, source_nodes
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
 from .retention import conditions_on
+from .static_joins import with_static_joins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable
 
     from .split_query import Leaf
     from .trial import Trial
@@ -30,68 +32,66 @@ if TYPE_CHECKING:
 class StaticPart:
     """A query that reads no stream, and the name of the table that has its result.
 
-    `text` names it for `explain`.
+    `reads` are the names of the tables in it.
     """
 
     name: str
     query: exp.Query
-    text: str
+    reads: tuple[str, ...]
+
+
+class StaticTables(Protocol):
+    """Makes the tables of parts."""
+
+    def make(self, part: StaticPart) -> None:
+        """Make the table of a part."""
+
+    def count(self, query: exp.Query) -> int:
+        """Run a query, and return its only value."""
 
 
 def with_static_parts(
-    leaf: Leaf, trial: Trial, new_name: Callable[[], str], changing: Container[str]
-) -> tuple[Leaf, list[StaticPart]]:
-    """Return a leaf that reads static parts in place of tables, and these parts.
-
-    Tables whose names are in `changing` are left as they are.
-    """
+    leaf: Leaf, trial: Trial, new_name: Callable[[], str], tables: StaticTables
+) -> Leaf:
+    """Return a leaf that reads static parts in place of tables."""
     partial = leaf.partial.copy()
-    parts = _Parts(trial, new_name, changing)
+    parts = _Parts(trial, new_name, tables)
     if isinstance(partial, exp.Select):
-        parts.take_sources(partial)
+        partial = parts.over_parts(partial)
     for table in list(partial.find_all(exp.Table)):
         parts.take_table(table, partial)
-    return replace(leaf, partial=partial), parts.found
+    return replace(leaf, partial=partial)
 
 
 class _Parts:
     """Takes static parts out of a partial, which then reads tables in their place."""
 
-    def __init__(self, trial: Trial, new_name: Callable[[], str], changing: Container[str]) -> None:
-        self.found: list[StaticPart] = []
+    def __init__(self, trial: Trial, new_name: Callable[[], str], tables: StaticTables) -> None:
         self._trial = trial
         self._new_name = new_name
-        self._changing = changing
+        self._tables = tables
         self._known: dict[str, str] = {}
 
-    def take_sources(self, select: exp.Select) -> None:
-        """Take the relations in FROM that are static, with the conditions on each alone."""
-        conditions = _conditions(select, self._trial)
+    def over_parts(self, select: exp.Select) -> exp.Select:
+        """Return a SELECT over parts, with the conditions on each alone, in place of relations."""
+        with suppress(NotIncrementalError):
+            select = resolved(read_block(select, self._trial))
         for node in source_nodes(select):
-            if isinstance(node, exp.Subquery) and chunks_in(node):
-                if isinstance(node.this, exp.Select):
-                    self.take_sources(node.this)
-            elif self._is_static(node):
-                self._take(node, select, conditions.get(node.alias_or_name, ()))
+            if isinstance(node.this, exp.Select) and chunks_in(node):
+                node.set("this", self.over_parts(node.this))
+        select = with_static_joins(select, _is_static, self._tables.count, self._new_name)
+        conditions = _conditions(select, self._trial)
+        for node in filter(_is_static, source_nodes(select)):
+            self._take(node, select, conditions.get(node.alias_or_name, ()))
+        return select
 
     def take_table(self, table: exp.Table, within: exp.Expr) -> None:
         """Take a table, wherever it is read."""
-        if self._is_static(table) and not self._is_part(table):
+        if _is_static(table) and not self._is_part(table):
             self._take(table, within, ())
 
-    def _is_static(self, node: exp.Expr) -> bool:
-        if chunks_in(node) or node.args.get("joins") or node.args.get("pivots"):
-            return False
-        if isinstance(node, exp.Subquery):
-            return isinstance(node.this, exp.Query) and not self._reads_changing(node)
-        is_table = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
-        return is_table and chunk_index(node) is None and not self._reads_changing(node)
-
-    def _reads_changing(self, node: exp.Expr) -> bool:
-        return any(table.name in self._changing for table in node.find_all(exp.Table))
-
     def _is_part(self, table: exp.Table) -> bool:
-        return any(table.name == part.name for part in self.found)
+        return table.name in self._known.values()
 
     def _take(self, node: exp.Expr, within: exp.Expr, conditions: tuple[exp.Expr, ...]) -> None:
         """Make a part of a relation, and make the partial read it in place."""
@@ -102,10 +102,22 @@ class _Parts:
         text = query.sql("duckdb")
         if text not in self._known:
             self._known[text] = self._new_name()
-            self.found.append(StaticPart(self._known[text], query, alias))
+            reads = tuple(table.name or table.alias for table in query.find_all(exp.Table))
+            self._tables.make(StaticPart(self._known[text], query, reads))
         table = exp.Table(this=exp.to_identifier(self._known[text], quoted=True))
         table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
         node.replace(table)
+
+
+def _is_static(node: exp.Expr) -> bool:
+    """Tell whether a relation in FROM reads no stream, and nothing else of the query."""
+    if chunks_in(node) or node.args.get("joins") or node.args.get("pivots"):
+        return False
+    if isinstance(node, exp.Subquery):
+        return isinstance(node.this, exp.Query)
+    if isinstance(node, exp.Table):
+        return isinstance(node.this, exp.Identifier) or not node.this.find(exp.Column)
+    return False
 
 
 def _conditions(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:

@@ -127,6 +127,33 @@ def tables_read(query: exp.Query) -> frozenset[str]:
     return frozenset(name for name in names - defined if name and not is_reserved(name))
 
 
+def with_tables_behind(names: frozenset[str], duck: Duck) -> frozenset[str]:
+    """Add the tables that DuckDB's views among these read, or tables that they may read."""
+    texts = duck.rows("SELECT lower(view_name), sql FROM duckdb_views() WHERE NOT internal")
+    words = {name: words_of(text) for name, text in texts if text}
+    found = set(names)
+    while more := {word for name in found & words.keys() for word in words[name]} - found:
+        found |= more
+    return frozenset(found)
+
+
+def reads_outside(query: exp.Query, duck: Duck) -> bool:
+    """Tell whether a query reads what can change without a statement, such as a file."""
+    known = {
+        str(name)
+        for (name,) in duck.rows(
+            "SELECT lower(table_name) FROM duckdb_tables()"
+            " UNION ALL SELECT lower(view_name) FROM duckdb_views() WHERE NOT internal"
+        )
+    }
+    defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
+    return any(
+        not isinstance(table.this, exp.Identifier)
+        or not (table.name.lower() in known | defined or is_reserved(table.name))
+        for table in query.find_all(exp.Table)
+    )
+
+
 def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
     """Return the tables in which a statement may change more than rows, in lower case.
 
