@@ -64,8 +64,7 @@ def deletion_in(statement: OtherStatement, streams: Iterable[str], duck: Duck) -
     if names is not None and found(name, [each.alias for each in names.expressions]):
         reason = f"{name} is the name of a query here, and of the stream that is to be emptied"
         raise StatementError(reason, text, place, "give the query another name")
-    query = _as_query(text) if tree.args.get("where") else None
-    return DeleteFrom(name, query, text, place)
+    return DeleteFrom(name, _as_query(text), text, place)
 
 
 def _form(name: str) -> str:
@@ -85,9 +84,15 @@ def _parts(tree: exp.Expr) -> set[str]:
     return {part for part, value in tree.args.items() if value}
 
 
-def _as_query(text: str) -> str:
-    """Return the text without the word DELETE, and everything else in its place."""
-    deletes = [each for each in SourceText(text).tokens if each.token_type == TokenType.DELETE]
+def _as_query(text: str) -> str | None:
+    """Return the text without the word DELETE, and everything else in its place.
+
+    Return None if there is no condition.
+    """
+    tokens = SourceText(text).tokens
+    if not any(each.token_type == TokenType.WHERE for each in tokens):
+        return None
+    deletes = [each for each in tokens if each.token_type == TokenType.DELETE]
     if len(deletes) != 1:
         hint = "put column names such as delete in double quotes"
         raise StatementError("the word DELETE occurs twice", text, deletes[-1].start, hint)
