@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from tests.queries.setting import append, asked, given, make_streams, rows_of
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.queries.setting import append, asked, make_streams, rows_of
+from tests.queries.setting import given as results_of
 from upstream import (
     TOMBSTONE,
     Engine,
@@ -15,6 +20,8 @@ from upstream import (
     UnknownNameError,
     UpdateQueue,
 )
+from upstream.database.duck import Duck
+from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables import engine_stream
 
 
@@ -43,10 +50,10 @@ def test_keys_that_do_not_fit_are_refused_and_nothing_is_deleted(engine: Engine)
 def test_an_aggregate_over_the_newest_rows_is_evaluated_anew(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) AS x FROM latest(bids)")
     append(engine, "bids", (1, 1, "a"), (1, 10, "b"))
-    assert given(query.results()) == [(None, None, 11)]
+    assert results_of(query.results()) == [(None, None, 11)]
     engine.delete("bids", {"k": ["b"]})
     assert query.is_due()
-    assert given(query.results()) == [(None, None, 1)]
+    assert results_of(query.results()) == [(None, None, 1)]
     assert not query.is_due()
     assert query.results() == []
     counts = query.statistics()
@@ -139,10 +146,10 @@ def test_keys_expire_by_the_clock_of_the_engine(engine: Engine, clock: ManualClo
     text = "SELECT count(*) AS n FROM latest(bids, expire_after => INTERVAL '10 seconds')"
     query = engine.continuous_query(text)
     append(engine, "bids", (1, 1, "a"), (1, 2, "b"))
-    assert given(query.results()) == [(None, None, 2)]
+    assert results_of(query.results()) == [(None, None, 2)]
     clock.advance(6)
     append(engine, "bids", (2, 1, "a"))
-    assert given(query.results()) == [(None, None, 2)]
+    assert results_of(query.results()) == [(None, None, 2)]
     clock.advance(3.5)
     assert not query.is_due()
     clock.advance(0.5)
@@ -150,12 +157,12 @@ def test_keys_expire_by_the_clock_of_the_engine(engine: Engine, clock: ManualClo
     [result] = query.results()
     assert (rows_of(result), result.staleness) == ([(1,)], 0.0)
     clock.advance(10)
-    assert given(query.results()) == [(None, None, 0)]
+    assert results_of(query.results()) == [(None, None, 0)]
     assert query.statistics().rows_expired == 2
     clock.advance(100)
     assert not query.is_due()
     append(engine, "bids", (0, 1, "a"))
-    assert given(query.results()) == [(None, None, 1)]
+    assert results_of(query.results()) == [(None, None, 1)]
 
 
 def test_a_row_meets_no_expired_row(engine: Engine, clock: ManualClock) -> None:
@@ -199,3 +206,65 @@ def test_many_deletions_are_read_before_too_many_are_stored(
     assert len(log.deletions) <= 51
     assert [rows_of(each) for each in query.results()][-1:] == [[(0,)]]
     assert engine.sql("FROM bids").num_rows == 0
+
+
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.integers(0, 9), st.sampled_from("abcd"), st.integers(0, 5)),
+        st.sampled_from(["x = 1", "x > 3", "k < 'c'", "time >= 5", "read"]),
+    ),
+    max_size=14,
+)
+
+
+@given(actions=ACTIONS)
+@settings(max_examples=30)
+def test_the_newest_rows_of_queries_and_views_are_those_of_the_stream(
+    actions: list[tuple[int, str, int] | str],
+) -> None:
+    clock = ManualClock()
+    with Engine(clock=clock) as engine:
+        make_streams(engine)
+        texts = {
+            "SELECT k, x FROM latest(bids)": "SELECT k, x FROM bids",
+            "SELECT count(*) AS n FROM latest(bids)": "SELECT count(*) FROM bids",
+        }
+        queries = {engine.continuous_query(text): same for text, same in texts.items()}
+        engine.sql("CREATE VIEW kept AS SELECT k, max(x) AS x FROM latest(bids) GROUP BY k")
+        for action in actions:
+            if isinstance(action, tuple):
+                time, key, number = action
+                append(engine, "bids", (time, number, key))
+            elif action != "read":
+                engine.sql(f"DELETE FROM bids WHERE {action}")
+            if action == "read":
+                engine.run(1.0)
+            for query, same in queries.items():
+                found = sorted(map(repr, rows_of(asked(query))))
+                expected = engine.sql(same).to_pylist()
+                assert found == sorted(repr(tuple(row.values())) for row in expected)
+            view = engine.sql("FROM kept ORDER BY k").to_pylist()
+            assert view == engine.sql("SELECT k, x FROM bids ORDER BY k").to_pylist()
+        [counts, _] = [query.statistics() for query in queries]
+        lost = counts.rows_superseded + counts.rows_late + counts.rows_deleted
+        assert counts.rows_read == lost + counts.rows_held
+
+
+def test_what_was_read_of_a_file_is_gone_after_an_interruption(
+    engine: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("1,a,1,x\n2,b,2,y\n", encoding="utf-8")
+    for owner, name in ((Duck, "run_as_written"), (StreamDefinition, "conform")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(owner, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                engine.sql(f"COPY bids FROM '{path}'")
+        assert engine.sql("SHOW TABLES")["name"].to_pylist() == ["asks", "bids"]
+        assert engine.sql("FROM bids").num_rows == 0
+    assert engine.sql(f"COPY bids FROM '{path}'").to_pydict() == {"Count": [2]}
+    assert engine.sql("FROM bids").num_rows == 2
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt

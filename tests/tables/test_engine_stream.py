@@ -133,6 +133,31 @@ def test_threads_append_while_others_scan() -> None:
     assert (statistics.came, statistics.late, statistics.kept) == (2 * last, 0, 2)
 
 
+def test_threads_delete_while_others_append_and_scan() -> None:
+    entry, last = stream(), 3_000
+
+    def append(key: str) -> None:
+        for number in range(last):
+            entry.append(rows((number, key, number)))
+
+    def delete() -> None:
+        for number in range(last):
+            entry.delete(rows((0, "ab"[number % 2], 0)).select(["k"]))
+
+    def scan() -> None:
+        for _ in range(200):
+            assert entry.scan().num_rows <= 2
+
+    run_together([partial(append, "a"), partial(append, "b"), delete, scan, scan])
+    entry.scan()
+    counts = entry._newest.newest.statistics()
+    assert counts.came == 2 * last
+    assert counts.came == counts.superseded + counts.late + counts.deleted + counts.kept
+    assert (entry._newest.newest.deletions, entry.log.deletions) == (last, [])
+    entry.delete(rows((0, "a", 0), (0, "b", 0)).select(["k"]))
+    assert entry.scan().num_rows == 0
+
+
 def test_to_append_does_not_wait_for_a_scan() -> None:
     entry = stream()
     with entry._newest_lock:
