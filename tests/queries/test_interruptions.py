@@ -41,8 +41,14 @@ QUERIES = {
     "failing row by row": "SELECT note::INT AS n FROM bids",
     "newest": "SELECT k, x FROM latest(bids)",
     "newest by row": "SELECT k, x FROM bids",
+    "newest and deleted": "SELECT k, x FROM latest(bids, rows => 2)",
+    "newest by row and deleted": "SELECT k, x FROM bids",
+    "expiring": """SELECT k, x FROM latest(bids, rows => 2, per => x,
+                   expire_after => INTERVAL '2 seconds')""",
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
+    "side table and deleted": """SELECT b.k, a.x FROM bids b
+        JOIN latest(asks, per => x, expire_after => INTERVAL '3 seconds') a ON a.k = b.k""",
     "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
     "chain of news": "SELECT k, y + 1 AS y FROM seen",
 }
@@ -55,8 +61,14 @@ FILLED = {
     ],
 }
 """What creates the streams that a query reads, if other queries fill them."""
-UPDATES = ("newest", "newest by row", "update")
-ROW_WISE = ("row by row", "failing row by row", "side table", "chain of news")
+UPDATES = (
+    *("newest", "newest by row", "newest and deleted", "newest by row and deleted", "expiring"),
+    "update",
+)
+ROW_WISE = (
+    *("row by row", "failing row by row", "side table", "side table and deleted"),
+    "chain of news",
+)
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 SLIDES = {"extremes": 5, "join": 5}
@@ -116,6 +128,10 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
                 notes = ["x" if t % 5 == 1 else str(t) for t in times]
                 rows = [(t, t % 7, "ab"[t % 2], n) for t, n in zip(times, notes, strict=True)]
                 append(engine, stream, *rows)
+                if name.endswith("deleted"):
+                    engine.delete(stream, {"k": ["ab"[slide % 2]]})
+            if name == "expiring" and slide == 2:
+                engine.delete("bids", {"k": ["a"]})
             clock.advance(1)
             while True:
                 try:
@@ -130,7 +146,8 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         counts = query.statistics()
         assert counts.is_balanced
         check_fillers(engine, counts.rows_read)
-        return [*answers, (counts.rows_late, counts.rows_failed, counts.rows_read)]
+        lost = counts.rows_late, counts.rows_failed, counts.rows_deleted, counts.rows_expired
+        return [*answers, (*lost, counts.rows_read)]
 
 
 def check_fillers(engine: Engine, rows_read: int) -> None:

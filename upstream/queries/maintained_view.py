@@ -131,8 +131,12 @@ class MaintainedView(ContinuousQuery):
         return evaluation.is_current(known[0])
 
     def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that waits, or None."""
+        """Return since when anything has waited, or been due by the clock, or None."""
         return self._first_waiting()
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will change the result, or None."""
+        return self._next_due()
 
     def _is_fresh_enough(self) -> bool:
         """Tell whether the last result may be given although rows wait."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ...errors import StatementError, UnboundedQueryError
+from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import renamed_tables
@@ -203,7 +204,7 @@ class Planner:
         numbers = [i for i, window in enumerate(windows) if window.kind is not WindowKind.VIEW]
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
-        readers = [self._reader(i) for i in numbers]
+        newest = [self._newest_reader(i) for i in numbers]
         is_by_row = split_query.row_wise and all(
             windows[i].kind is WindowKind.STREAM for i in numbers
         )
@@ -214,22 +215,29 @@ class Planner:
                 hint="leave emit='changed' out",
             )
         evaluation = NewestEvaluation(
-            readers,
-            [self._newest_rows(i) for i in numbers],
+            newest,
             whole=self._prepared_whole(split_query, numbers),
             schema=self._schema.inner,
             is_by_row=is_by_row,
             failing=self._failing,
         )
+        readers = [each.reader for each in newest]
         found = self._plan_of(split_query, evaluation, readers, side_tables)
         return replace(found, incomplete="each result contains only news" if is_by_row else "")
 
-    def _newest_rows(self, number: int) -> NewestRows:
+    def _newest_reader(self, number: int) -> NewestReader:
         window = self._parsed.windows[number]
-        return NewestRows(self._definitions[number], window.rows or 1, window.per or None)
+        newest = NewestRows(
+            self._definitions[number],
+            window.rows or 1,
+            window.per or None,
+            expire_after=window.expire_after,
+        )
+        return NewestReader(self._reader(number, follows_deletions=True), newest)
 
-    def _reader(self, number: int) -> LogReader:
-        reader = self._streams[self._parsed.windows[number].stream].log.reader()
+    def _reader(self, number: int, *, follows_deletions: bool = False) -> LogReader:
+        log = self._streams[self._parsed.windows[number].stream].log
+        reader = log.reader(follows_deletions=follows_deletions)
         self._readers.append(reader)
         return reader
 
@@ -289,7 +297,7 @@ class Planner:
                 hint = f"use latest({stream}), or give it the same window"
                 self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
-            side_table = SideTable(self._reader(i), self._newest_rows(i), schema, self._duck)
+            side_table = SideTable(self._newest_reader(i), schema, self._duck)
             names[f"chunk_{i}"] = side_table.name
             side_tables.append(side_table)
         return renamed_tables(self._parsed.query, names), tuple(side_tables)

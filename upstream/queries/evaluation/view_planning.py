@@ -16,6 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import renamed_tables, tables_in
@@ -189,11 +190,17 @@ class _ViewPlanner:
             made = ViewTable(self._views[window.stream], self._duck)
         else:
             definition = self._streams[window.stream].definition
-            newest = NewestRows(definition, window.rows or 1, window.per or None)
+            newest = NewestRows(
+                definition,
+                window.rows or 1,
+                window.per or None,
+                expire_after=window.expire_after,
+            )
             rows, reader = self._streams[window.stream].newest_and_reader()
+            follower = NewestReader(reader, newest)
             if {*window.per} <= {*definition.key}:
-                newest.add(rows)
-            made = SideTable(reader, newest, definition.schema, self._duck)
+                follower.begin_with(rows, self._given.clock.now())
+            made = SideTable(follower, definition.schema, self._duck)
         self._undo.append(made.close)
         return made
 
