@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pytest
 
-from tests.queries.setting import append, make_streams
+from tests.queries.setting import append, make_streams, waiting
 from upstream import (
     ContinuousQuery,
     Engine,
@@ -234,8 +234,7 @@ def test_the_time_of_a_row_is_the_end_of_its_window(window: str, kind: str) -> N
         assert len(results) > 1 or window == "landmark(s)"
         assert len({result.window_end for result in results}) == len(results)
         engine.query("filled").evaluate()
-        rows = reader.peek_rows()
-        assert rows is not None
+        rows = waiting(reader)
         ends = rows.schema.field("window_end").type
         expected = [
             pa.scalar(result.window_end, ends)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.queries.setting import waiting
 from upstream import ContinuousQuery, Engine, ManualClock
 
 Row = tuple[str, int, int]
@@ -157,8 +158,8 @@ def test_each_stream_of_a_chain_has_what_its_query_gives_over_the_rows_below(
         engine.sql(f"SELECT count(*) AS n FROM s{len(chain)}")  # brings all levels up to date
         for number, level in enumerate(chain):
             expected = level.rows_over(engine, below)
-            table = readers[number + 1].peek_rows()
-            found = [] if table is None else rows_of(table)
+            reader = readers[number + 1]
+            found = rows_of(waiting(reader)) if reader.waiting else []
             assert sorted(found) == sorted(expected), level
             newest = {k: (k, x, t) for k, x, t in found}
             assert sorted(rows_of(streams[number + 1].scan())) == sorted(newest.values())

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.queries.setting import waiting
 from upstream import ManualClock
 from upstream.queries.results.answer import Answer
 from upstream.queries.results.result_stream import ResultStream
@@ -72,8 +73,7 @@ def test_rows_have_the_end_of_their_window_in_its_type(kind: pa.DataType, end: W
     stream = stream_with(kind)
     reader = stream.log.reader()
     filled(stream).prepared([answer(end, ("a", 1), ("b", 2))])()
-    rows = reader.peek_rows()
-    assert rows is not None
+    rows = waiting(reader)
     assert rows.schema.field("window_end").type == kind
     assert rows.column("window_end").equals(pa.chunked_array([pa.array([end, end], kind)]))
     assert rows.select(["k", "n"]).to_pylist() == [{"k": "a", "n": 1}, {"k": "b", "n": 2}]
