@@ -56,7 +56,7 @@ class ContinuousView:
         text: str,
         plan: ViewPlan,
         *,
-        columns: Sequence[str] | None,
+        schema: pa.Schema,
         choices: Choices,
         clock: Clock,
         stopwatch: Clock,
@@ -77,12 +77,6 @@ class ContinuousView:
             on_close=lambda _: plan.release(),
             lock=lock,
         )
-        schema = plan.plan.schema.outer
-        if columns is not None:
-            names = [*columns, *schema.names[len(columns) :]]
-            schema = pa.schema(
-                [field.with_name(name) for field, name in zip(schema, names, strict=True)]
-            )
         self.definition = StreamDefinition(name, schema, (), None, is_view=True)
         """Its name and columns."""
         self._known: tuple[Answer, pa.Table] | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import pyarrow as pa
 
 from ..errors import NameTakenError, QuerySyntaxError, StatementError, UnknownTableError
+from ..held_interrupt import HeldInterrupt
 from . import sql
 from .choices import Choices, OnError
 from .evaluation.view_planning import plan_view
@@ -18,7 +19,7 @@ from .sql.source_text import words_of
 from .view import ContinuousView
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from ..clock import Clock
@@ -96,6 +97,27 @@ class ViewStatements:
                 reason, statement.text, statement.text.find(statement.words[0]), hint
             )
         choices = Choices(semantics="update", emit="asked", on_error=_on_error(statement))
+        undo: list[Callable[[], None]] = []
+        try:
+            view = self._planned(statement, choices, undo)
+            if known is not None and known in view.streams:
+                hint = f"write DROP VIEW {known} first, or give the new view another name"
+                reason = f"the view {known} cannot read itself"
+                raise StatementError(reason, statement.text, statement.place, hint)
+            _check_columns(statement, view.schema)
+            with HeldInterrupt():
+                old = None if known is None else self._catalogue.remove_view(known)
+                self._catalogue.add_view(view)
+                undo = [] if old is None else [old.close]
+        finally:  # what was planned for no view is released, or else the view that was replaced
+            with HeldInterrupt():
+                for each in reversed(undo):
+                    each()
+
+    def _planned(
+        self, statement: CreateView, choices: Choices, undo: list[Callable[[], None]]
+    ) -> ContinuousView:
+        """Return a view that is in no catalogue yet; `undo` receives what closes it."""
         planned = plan_view(
             statement.query,
             choices,
@@ -105,30 +127,18 @@ class ViewStatements:
             clock=self._clock,
             stopwatch=self._stopwatch,
             tables_version=self._catalogue.tables_version,
+            undo=undo,
         )
-        view = ContinuousView(
+        return ContinuousView(
             statement.name,
             statement.query.strip(),
             planned,
-            columns=statement.columns,
+            schema=_named(statement, planned.plan.schema.outer),
             choices=choices,
             clock=self._clock,
             stopwatch=self._stopwatch,
             lock=self._lock,
         )
-        try:
-            if known is not None and known in view.streams:
-                hint = f"write DROP VIEW {known} first, or give the new view another name"
-                reason = f"the view {known} cannot read itself"
-                raise StatementError(reason, statement.text, statement.place, hint)
-            _check_columns(statement, planned.plan.schema.outer, view.schema)
-            old = None if known is None else self._catalogue.remove_view(known)
-            self._catalogue.add_view(view)
-        except BaseException:
-            view.close()
-            raise
-        if old is not None:
-            old.close()
 
     def _check_name(self, statement: CreateView, known: str | None) -> None:
         stream = self._catalogue.streams.found(statement.name)
@@ -172,7 +182,8 @@ class ViewStatements:
                 raise StatementError(reason, statement.text, statement.place, hint)
             return False
         self._check_unread(known, statement, "dropped")
-        self._catalogue.remove_view(known).close()
+        with HeldInterrupt():
+            self._catalogue.remove_view(known).close()
         return True
 
 
@@ -190,14 +201,20 @@ def _on_error(statement: CreateView) -> OnError:
     return chosen[value]
 
 
-def _check_columns(statement: CreateView, result: pa.Schema, named: pa.Schema) -> None:
-    """Refuse too many names of columns, and columns of one name."""
+def _named(statement: CreateView, result: pa.Schema) -> pa.Schema:
+    """Return the columns of a view: first those that are named; refuse too many names."""
     names = statement.columns or ()
     if len(names) > len(result):
         reason = f"{len(names)} columns are named, and the query returns {len(result)}"
         raise StatementError(reason, statement.text, statement.place)
+    names = (*names, *result.names[len(names) :])
+    return pa.schema([field.with_name(name) for field, name in zip(result, names, strict=True)])
+
+
+def _check_columns(statement: CreateView, schema: pa.Schema) -> None:
+    """Refuse two columns of one name."""
     seen: set[str] = set()
-    for name in named.names:
+    for name in schema.names:
         if name.lower() in seen:
             hint = "name the columns of the query with AS"
             reason = f"the view would have two columns named {name}"

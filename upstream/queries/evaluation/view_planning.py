@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...held_interrupt import HeldInterrupt
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import renamed_tables, tables_in
@@ -77,8 +78,13 @@ def plan_view(
     clock: Clock,
     stopwatch: Clock,
     tables_version: Callable[[], int],
+    undo: list[Callable[[], None]],
 ) -> ViewPlan:
-    """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory."""
+    """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
+
+    `undo` receives what the caller has to call, the last one first, if there will be no view:
+    otherwise streams would keep rows for it.
+    """
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
@@ -87,8 +93,14 @@ def plan_view(
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
-            return ViewPlan(Planner(given, streams, views).plan(), None)
-        return _ViewPlanner(given, streams, views, tables_version).plan()
+            return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
+        return _ViewPlanner(given, streams, views, tables_version, undo).plan()
+
+
+def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
+    """Note how a plan is undone."""
+    undo += [plan.evaluation.close, *(each.close for each in (*plan.readers, *plan.side_tables))]
+    return plan
 
 
 def _is_all_rows(window: WindowClause) -> bool:
@@ -121,6 +133,7 @@ class _ViewPlanner:
         streams: Mapping[str, EngineStream],
         views: Mapping[str, ViewSource],
         tables_version: Callable[[], int],
+        undo: list[Callable[[], None]],
     ) -> None:
         self._given = given
         self._parsed = given.parsed
@@ -128,20 +141,11 @@ class _ViewPlanner:
         self._streams = streams
         self._views = views
         self._tables_version = tables_version
-        self._undo: list[Callable[[], None]] = []
-        """What to call if planning fails: otherwise streams would keep rows for no view."""
+        self._undo = undo
         self._parts: list[StaticPart] = []
 
     def plan(self) -> ViewPlan:
         """Plan the view."""
-        try:
-            return self._plan()
-        except BaseException:
-            for undo in reversed(self._undo):
-                undo()
-            raise
-
-    def _plan(self) -> ViewPlan:
         query, side_tables, names = self._renamed()
         split_query = self._split(query, names)
         self._check_leaves(split_query, {each.name for each in side_tables})
@@ -151,6 +155,7 @@ class _ViewPlanner:
         readers = [self._reader(name) for name in names]
         finish_tables = tables_read(split_query.finish)
         evaluation = self._evaluation(split_query, names, readers, side_tables, finish_tables)
+        self._undo.append(evaluation.close)
         plan = Plan(
             split_query,
             evaluation,
@@ -184,20 +189,26 @@ class _ViewPlanner:
         window = self._parsed.windows[number]
         made: SideTable | ViewTable
         if window.kind is WindowKind.VIEW:
-            made = ViewTable(self._views[window.stream], self._duck)
-        else:
-            definition = self._streams[window.stream].definition
-            newest = NewestRows(definition, window.rows or 1, window.per or None)
+            with HeldInterrupt():
+                made = ViewTable(self._views[window.stream], self._duck)
+                self._undo.append(made.close)
+            return made
+        definition = self._streams[window.stream].definition
+        newest = NewestRows(definition, window.rows or 1, window.per or None)
+        with HeldInterrupt():
             rows, reader = self._streams[window.stream].newest_and_reader()
-            if {*window.per} <= {*definition.key}:
-                newest.add(rows)
+            self._undo.append(reader.close)
+        if {*window.per} <= {*definition.key}:
+            newest.add(rows)
+        with HeldInterrupt():
             made = SideTable(reader, newest, definition.schema, self._duck)
-        self._undo.append(made.close)
+            self._undo[-1] = made.close  # which closes the reader
         return made
 
     def _reader(self, name: str) -> LogReader:
-        reader = self._streams[name].log.reader()
-        self._undo.append(reader.close)
+        with HeldInterrupt():
+            reader = self._streams[name].log.reader()
+            self._undo.append(reader.close)
         return reader
 
     def _split(self, query: Query, names: Sequence[str]) -> SplitQuery:
