@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
@@ -24,8 +25,9 @@ from ..rewriting.split_query import SplitQuery
 from ..rewriting.static_parts import as_table, with_static_parts
 from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
+from ..sql.functions import functions_of
 from ..sql.lending import prepare
-from ..sql.standing_needs import tables_read
+from ..sql.standing_needs import reads_functions, tables_read
 from ..sql.trees import without_order
 from ..sql.window_clause import WindowClause, WindowKind
 from .finish import Finish
@@ -143,6 +145,7 @@ class _ViewPlanner:
         self._tables_version = tables_version
         self._undo = undo
         self._parts: list[StaticPart] = []
+        self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
         """Plan the view."""
@@ -154,7 +157,7 @@ class _ViewPlanner:
         split_query = replace(split_query, leaves=tuple(leaves))
         readers = [self._reader(name) for name in names]
         finish_tables = tables_read(split_query.finish)
-        evaluation = self._evaluation(split_query, names, readers, side_tables, finish_tables)
+        evaluation = self._evaluation(split_query, names, readers, side_tables)
         self._undo.append(evaluation.close)
         plan = Plan(
             split_query,
@@ -162,7 +165,7 @@ class _ViewPlanner:
             tuple(readers),
             self._given.schema,
             frozenset(window.stream for window in self._parsed.windows),
-            tables_read(self._parsed.query),
+            tables_read(self._parsed.query) | self._functions.own_in(self._parsed.query),
             self._given.failing,
             tuple(side_tables),
         )
@@ -230,6 +233,9 @@ class _ViewPlanner:
             beside = tables_in(leaf.partial) & changing
             if beside:
                 self._refuse_changing(leaf, split_query)
+            macro = self._functions.reading_in(leaf.partial)
+            if macro:
+                self._refuse_macro(leaf, split_query, macro)
 
     def _refuse_keeping(self, leaf: Leaf, split_query: SplitQuery) -> None:
         stream = split_query.windows[leaf.windows[0]].stream
@@ -247,6 +253,12 @@ class _ViewPlanner:
         what = " or ".join(dict.fromkeys(self._changing()))
         reason = f"rows of {stream} are combined with {what}, which changes after they arrived"
         hint = f"group {stream} in a subquery first, by the columns that are compared with {what}"
+        self._parsed.refuse(StatementError, self._number(stream), reason, hint)
+
+    def _refuse_macro(self, leaf: Leaf, split_query: SplitQuery, macro: str) -> None:
+        stream = split_query.windows[leaf.windows[0]].stream
+        reason = f"rows of {stream} are combined with what {macro}() reads, which may change"
+        hint = f"write the query of {macro}() in its place"
         self._parsed.refuse(StatementError, self._number(stream), reason, hint)
 
     def _changing(self) -> list[str]:
@@ -293,7 +305,6 @@ class _ViewPlanner:
         names: Sequence[str],
         readers: Sequence[LogReader],
         side_tables: Sequence[SideTable | ViewTable],
-        finish_tables: frozenset[str],
     ) -> ViewEvaluation:
         schemas = self._schemas(names)
         leaves = [
@@ -307,6 +318,19 @@ class _ViewPlanner:
             Increments(leaves, finish, self._given.failing),
             finish=finish,
             side_tables=side_tables,
-            tables_version=self._tables_version if finish_tables else lambda: 0,
+            tables_version=self._version_of(split_query.finish),
             failing=self._given.failing,
         )
+
+    def _version_of(self, finish: Query) -> Callable[[], int]:
+        """Return what tells whether a finish may see something else than before.
+
+        Nothing tells when a file changes, or the clock: such a finish runs whenever it is asked.
+        """
+        tables = tables_read(finish)
+        is_of_tables = all(map(self._duck.has_table, tables)) and not reads_functions(finish)
+        if self._functions.volatile_in(finish) or not is_of_tables:
+            return count().__next__
+        if tables or self._functions.own_in(finish):
+            return self._tables_version
+        return lambda: 0
