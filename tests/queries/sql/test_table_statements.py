@@ -168,7 +168,6 @@ def test_the_nearest_name_is_suggested_for_an_unknown_table(
     "text",
     [
         "CREATE TABLE trades (a TEXT)",
-        "CREATE VIEW seen AS SELECT * FROM trades",
         "DROP TABLE trades",
         "ALTER TABLE trades ADD COLUMN a TEXT",
         "DELETE FROM trades",
@@ -196,7 +195,6 @@ def test_an_error_of_duckdb_becomes_an_error_of_the_library(engine: Engine) -> N
     ("text", "hint"),
     [
         ("DROP TABLE trades", "DROP STREAM trades"),
-        ("CREATE VIEW seen AS SELECT * FROM trades", "continuous_query"),
         ("DELETE FROM trades", "INSERT INTO"),
     ],
 )
