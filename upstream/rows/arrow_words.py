@@ -34,8 +34,10 @@ def stored_as(type_: pa.DataType) -> str | None:
     """
     from pyarrow import types
 
-    if types.is_integer(type_) or types.is_float32(type_) or types.is_float64(type_):
-        return str(np.dtype(type_.to_pandas_dtype()))
+    if types.is_integer(type_):
+        return str(type_)
+    if types.is_float32(type_) or types.is_float64(type_):
+        return f"float{type_.bit_width}"
     if types.is_temporal(type_) and not types.is_interval(type_):
         return f"int{type_.bit_width}"
     return None
@@ -55,6 +57,13 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
         return values, None
     present = presence(array)
     return np.where(present, values, values.dtype.type(0)), present
+
+
+def words(array: pa.Array) -> tuple[Integers, Present]:
+    """Return `numbers` of a column that is stored as integers."""
+    values, present = numbers(array)
+    assert values.dtype == np.int64
+    return values.astype(np.int64, copy=False), present
 
 
 def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:

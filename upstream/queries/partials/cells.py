@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...rows.arrow_words import grown, numbers, one_array
+from ...rows.arrow_words import grown, one_array, words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,7 +111,7 @@ class ValueCounts:
         """Return which places have a value; None means all."""
         return None if self.cells is None else self.cells.of(live) > 0
 
-    def load(self, counts: Integers | None) -> None:
+    def load(self, counts: Numbers | None) -> None:
         """Take these counts for the places from 0 on; None if there is no NULL."""
         if counts is None:
             assert self._counted_by is None
@@ -123,10 +123,9 @@ class ValueCounts:
 
 def counts_in(table: pa.Table, name: str) -> Integers:
     """Return a column of integers without NULLs."""
-    counts, present = numbers(one_array(table.column(name)))
+    counts, present = words(one_array(table.column(name)))
     assert present is None, f"{name} has a NULL"
-    assert counts.dtype == np.int64, f"{name} has no integers"
-    return counts.astype(np.int64, copy=False)
+    return counts
 
 
 def _ones(size: int) -> Cells:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from pyarrow import types
 
-from ...rows.arrow_words import column, numbers, one_array, word_pairs
+from ...rows.arrow_words import column, one_array, word_pairs, words
 from .cells import Cells, ValueCounts
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ExactSum:
     def changed(self, partial: PlacedPartial) -> list[Write] | None:
         """Return what a partial changes; None if a sum may not fit."""
         array = one_array(partial.table.column(self._field.name))
-        values, present = word_pairs(array) if self._is_wide else numbers(array)
+        values, present = word_pairs(array) if self._is_wide else words(array)
         sums = self._add(self._sums.integers_at(partial), values, partial.sign)
         if sums is None:
             return None

@@ -154,7 +154,7 @@ class GroupedState:
             counts = held.counts.at(placed) + sign * counts_in(partial, self._counted_by.rows)
             assert not (counts < 0).any(), "more rows of a group are taken away than were added"
             writes.append((held.counts, counts))
-            gone = counts.size - np.count_nonzero(counts)
+            gone = int(counts.size - np.count_nonzero(counts))
             if gone:
                 placing = placing.of_those(counts > 0)
         return Change(self, held, held.version, placing, gone, tuple(writes))

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..rewriting.split_query import State
     from .running_merge import TableMerge
 
-_ROWS: Final = 1_024
+_ROWS: Final = 8_192
 """Partials wait for the next reader until they have this many rows."""
-_PIECES: Final = 8
+_PIECES: Final = 3
 """If more partials than this wait, they are merged in one statement first."""
 _BEFORE_ALL: Final = -(1 << 63)
 
@@ -36,7 +36,16 @@ _BEFORE_ALL: Final = -(1 << 63)
 class GrowingMerge:
     """Adds everything up to the position's end to one grouped state."""
 
-    __slots__ = ("_end", "_hold", "_merge", "_new_state", "_overflowed", "_state", "_unsettled", "_waiting")
+    __slots__ = (
+        "_end",
+        "_hold",
+        "_merge",
+        "_new_state",
+        "_overflowed",
+        "_state",
+        "_unsettled",
+        "_waiting",
+    )
 
     def __init__(self, groups: tuple[str, ...], states: Sequence[State], merge: TableMerge) -> None:
         self._new_state = bind(GroupedState, groups, states, merge.schema)
