@@ -15,11 +15,10 @@ import signal
 import pyarrow as pa
 import pytest
 
-from tests.interrupted import Held, Interrupter
+from tests.interrupted import Interrupter, respect_held_interrupts
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock, Result
 from upstream.database.prepared import Prepared
-from upstream.held_interrupt import HeldInterrupt
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
 from upstream.queries.chunks.reading import Input
@@ -107,20 +106,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             evaluation=way,  # type: ignore[arg-type]  # one of the ways
             allowed_lateness=lateness,
         )
-        enter, leave = HeldInterrupt.__enter__, HeldInterrupt.__exit__
-
-        def held_back(self: HeldInterrupt) -> None:
-            enter(self)
-            Held.depth += 1
-
-        def released(self: HeldInterrupt, *why: object) -> None:
-            try:
-                leave(self, *why)
-            finally:
-                Held.depth -= 1
-
-        held.setattr(HeldInterrupt, "__enter__", held_back)
-        held.setattr(HeldInterrupt, "__exit__", released)
+        respect_held_interrupts(held)
         answers: list[object] = []
         for slide in range(SLIDES.get(name, 4)):
             feed(engine, name, slide)
