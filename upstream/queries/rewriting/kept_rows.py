@@ -128,9 +128,9 @@ class Projection:
 
     def upper(self) -> exp.Select:
         """Return the upper part of the block over the columns of the partial."""
-        return self._task.upper(self._over)
+        return self._task.upper(self.over)
 
-    def _over(self, tree: exp.Expr) -> exp.Expr:
+    def over(self, tree: exp.Expr) -> exp.Expr:
         """Return an expression over the columns of the partial.
 
         Above a GROUP BY, only its own expressions, single columns and the arguments of aggregates
