@@ -68,6 +68,7 @@ def bounded_rows(task: Task) -> Division | None:
     if not projection.items:
         return None
     rows, names = projection.partial(), tuple(projection.items)
+    projection.check_values()
     partial = _first_rows(rows, names, bound)
     shape = travelling(partial, len(names), task.trial, apart=names)
     stepped = rows.copy()
@@ -122,9 +123,9 @@ def _of_row_number(select: exp.Select, windows: list[exp.Window]) -> Bound | Non
     if len({key(window) for window in windows}) > 1 or name_of(windows[0].this) != "row_number":
         raise NotIncrementalError("a window function beside the bounded row_number needs all rows")
     window = _spelt_out(windows[0], select)
-    if window.this.expressions or any(isinstance(node, exp.Var) for node in own_nodes(window)):
-        raise NotIncrementalError(f"only {_FORM} is bounded")
     order = window.args.get("order") or exp.Order(expressions=[])
+    if window.this.expressions or _is_by_all(order):
+        raise NotIncrementalError(f"only {_FORM} is bounded")
     return Bound(tuple(window.args.get("partition_by") or ()), order, max(0, min(counts)))
 
 
@@ -142,13 +143,14 @@ def _spelt_out(window: exp.Window, select: exp.Select) -> exp.Window:
     parts = {name for name, value in window.args.items() if value}
     if parts <= _OF_A_WINDOW:
         return window
-    name = window.args.get("alias")
-    for each in select.args.get("windows") or () if name and parts <= _OF_A_NAMED_WINDOW else ():
-        own = {part for part, value in each.args.items() if value}
-        if each.this.name.lower() == name.name.lower() and own <= _OF_A_WINDOW:
-            spelt = each.copy()
-            spelt.set("this", window.this.copy())
-            return spelt
+    name = window.args["alias"].name.lower() if parts <= _OF_A_NAMED_WINDOW else ""
+    for definition in select.args.get("windows") or ():
+        own = {part for part, value in definition.args.items() if value}
+        if definition.this.name.lower() == name and own <= _OF_A_WINDOW:
+            spelt_out = window.copy()
+            for part in ("partition_by", "order"):
+                spelt_out.set(part, definition.args.get(part))
+            return spelt_out
     raise NotIncrementalError(f"only {_FORM} is bounded")
 
 
@@ -228,17 +230,26 @@ def _first_rows(rows: exp.Select, names: tuple[str, ...], bound: Bound) -> exp.S
 
 
 def _in_order(finish: exp.Select, relation: str) -> exp.Select:
-    """Return a finish in which rows that are equal in its order are in the order of arrival."""
+    """Return a finish in which rows that are equal in its order are in the order of arrival.
+
+    Rows that are equal in the order of all columns need none.
+    """
     windows = [node for node in own_nodes(finish) if isinstance(node, exp.Window)]
+    order = finish.args.get("order")
     if windows:
         for window in windows:
             if not window.args.get("alias"):
                 window.set("order", _then_by_number(window.args.get("order")))
-    elif finish.args.get("order") and not finish.args.get("distinct"):
-        if not finish.args["order"].find(exp.Var):  # equal rows of ORDER BY ALL are the same
-            finish.set("order", _then_by_number(finish.args["order"]))
+    elif order and not finish.args.get("distinct") and not _is_by_all(order):
+        finish.set("order", _then_by_number(order))
+    else:
+        return finish
     finish.set("from_", exp.From(this=_numbered(exp.select("*").from_(exp.to_table(relation)))))
     return finish
+
+
+def _is_by_all(order: exp.Order) -> bool:
+    return any(isinstance(item.this, exp.Var) for item in order.expressions)
 
 
 def _numbered(rows: exp.Select) -> exp.Subquery:

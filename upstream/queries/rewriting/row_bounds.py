@@ -1,12 +1,12 @@
 """Conditions on a row number that bound how many rows of a group a query needs.
 
-    SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY g ORDER BY x) AS rn FROM s) WHERE rn <= 3
+    SELECT x FROM (SELECT *, row_number() OVER (PARTITION BY g ORDER BY x) AS i FROM s) WHERE i <= 3
 
-is moved to where the rows are numbered:
+has its condition also where the rows are numbered:
 
-    … FROM (SELECT *, … AS rn FROM s QUALIFY row_number() OVER (PARTITION BY g ORDER BY x) <= 3) …
+    … FROM (SELECT *, … AS i FROM s QUALIFY row_number() OVER (PARTITION BY g ORDER BY x) <= 3) …
 
-The outer condition stays. It holds for no row that the inner one removes, so the result is the same.
+The outer condition holds for no row that the inner one removes, so the result is the same.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _count(tree: exp.Expr) -> int:
 
 
 def with_bounds_inside(select: exp.Select, trial: Trial) -> exp.Select:
-    """Return a query whose bounds on row numbers are also in the subqueries that number the rows."""
+    """Return a query with its bounds on row numbers also in the subqueries that number the rows."""
     if not any(isinstance(node, exp.Subquery) for node in _relations(select)):
         return select
     try:
@@ -85,9 +85,11 @@ def with_bounds_inside(select: exp.Select, trial: Trial) -> exp.Select:
     columns = {source.alias: source.columns for source in block.sources}
     for condition, bounded in bounds:
         node = nodes.get(bounded.table)
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
-            if not any(node.args.get(name) for name in _CHANGES_RELATION):
-                _add(condition, bounded, node.this, columns[bounded.table], trial)
+        is_plain = isinstance(node, exp.Subquery) and not any(
+            node.args.get(name) for name in _CHANGES_RELATION
+        )
+        if node is not None and is_plain and isinstance(node.this, exp.Select):
+            _add(condition, bounded, node.this, columns[bounded.table], trial)
     return copy
 
 
@@ -110,16 +112,20 @@ def _bounds(block: Block) -> Iterator[tuple[exp.Expr, exp.Column]]:
     """
     where = block.select.args.get("where")
     for condition in conjuncts(where.this if where else None):
-        found = bound_of(condition)
-        if found and isinstance(found[0], exp.Column) and found[0].table:
-            yield condition, found[0]
+        bounded = _bounded_column(condition)
+        if bounded is not None:
+            yield condition, bounded
     for join in block.select.args.get("joins") or ():
         on = join.args.get("on") if is_inner(join) or join.side == "LEFT" else None
         for condition in conjuncts(on):
-            found = bound_of(condition)
-            if found and isinstance(found[0], exp.Column):
-                if found[0].table == join.this.alias_or_name:
-                    yield condition, found[0]
+            bounded = _bounded_column(condition)
+            if bounded is not None and bounded.table == join.this.alias_or_name:
+                yield condition, bounded
+
+
+def _bounded_column(condition: exp.Expr) -> exp.Column | None:
+    found = bound_of(condition)
+    return found[0] if found and isinstance(found[0], exp.Column) else None
 
 
 def _add(
@@ -129,9 +135,12 @@ def _add(
     columns: tuple[str, ...],
     trial: Trial,
 ) -> None:
-    """Add a condition on a column to the subquery that returns it, in place, if that is possible."""
+    """Add a condition on a column to the subquery that returns it, in place, if possible."""
     names = [name.lower() for name in columns]
-    if any(inner.args.get(name) for name in _CHANGES_ROWS) or names.count(bounded.name.lower()) != 1:
+    if (
+        any(inner.args.get(name) for name in _CHANGES_ROWS)
+        or names.count(bounded.name.lower()) != 1
+    ):
         return
     try:
         block = read_block(inner, trial)
@@ -154,6 +163,4 @@ def _add(
 
 def _has_windows(select: exp.Select) -> bool:
     trees = [*select.expressions, select.args.get("qualify"), select.args.get("order")]
-    return any(
-        isinstance(node, exp.Window) for tree in trees if tree for node in own_nodes(tree)
-    )
+    return any(isinstance(node, exp.Window) for tree in trees if tree for node in own_nodes(tree))

@@ -220,11 +220,12 @@ class _Finish:
 def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool) -> None:
     """Raise if a state depends on an order of rows that the merge does not have.
 
-    A join does not define the order of its rows. Over windows such queries are evaluated from rows,
-    so that both ways of evaluation agree. A landmark is evaluated in one way only.
+    A join does not define which of several tied rows comes first. Over windows such queries are
+    evaluated from rows, so that both ways of evaluation agree. A landmark is evaluated in one way
+    only.
     """
-    has_order = not has_many_rows and (columns.is_lasting or not is_join)
-    if not has_order and (columns.needs_order or columns.breaks_ties):
+    is_about_ties = columns.breaks_ties and (has_many_rows or not columns.is_lasting)
+    if (has_many_rows or is_join) and (columns.needs_order or is_about_ties):
         raise NotIncrementalError("an aggregate needs the rows in their order")
 
 
