@@ -261,6 +261,7 @@ def _numbered(rows: exp.Select) -> exp.Subquery:
 
 
 def _then_by_number(order: exp.Order | None) -> exp.Order:
+    """Return an order in which ties are broken by the number, whatever `default_order` is."""
     new = order.copy() if order else exp.Order(expressions=[])
-    new.append("expressions", exp.Ordered(this=column(_NUMBER)))
+    new.append("expressions", exp.Ordered(this=column(_NUMBER), desc=False))
     return new
