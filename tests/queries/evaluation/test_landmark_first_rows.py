@@ -45,8 +45,8 @@ QUERIES = (
     f"SELECT g, avg(x) AS x, count(*) AS n FROM {NUMBERED} WHERE rn <= 3 GROUP BY g",
     f"SELECT r.g, time, name FROM {NUMBERED} r JOIN names n ON r.g = n.g WHERE 2 >= rn AND y > 0",
     f"WITH r AS {NUMBERED} SELECT name, x FROM names n LEFT JOIN r ON n.g = r.g AND rn = 1",
-    f"WITH r AS {NUMBERED} SELECT a.time, b.time FROM r a JOIN r b ON a.g = b.g "
-    "WHERE a.rn = 1 AND b.rn = 2",
+    f"""WITH r AS {NUMBERED} SELECT a.time, b.time FROM r a JOIN r b ON a.g = b.g
+    WHERE a.rn = 1 AND b.rn = 2""",
     """SELECT name, y FROM (SELECT name, y, row_number() OVER (PARTITION BY name ORDER BY y) AS rn
     FROM stream s JOIN names n ON s.g = n.g WHERE x > 0) WHERE rn <= 2""",
     "SELECT DISTINCT ON (g) g, x, time FROM stream ORDER BY g, x DESC, time",
@@ -237,8 +237,8 @@ def test_chunks_that_are_not_due_yet_are_reduced_as_well(engine: Engine) -> None
             "a window function beside the bounded row_number needs all rows",
         ),
         (
-            "SELECT row_number() OVER (ORDER BY y) AS i FROM s "
-            "QUALIFY row_number() OVER (ORDER BY x) <= 3",
+            """SELECT row_number() OVER (ORDER BY y) AS i FROM s
+            QUALIFY row_number() OVER (ORDER BY x) <= 3""",
             "a window function beside the bounded row_number needs all rows",
         ),
         (

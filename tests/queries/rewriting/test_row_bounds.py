@@ -63,7 +63,9 @@ def test_other_conditions_bound_nothing(condition: str) -> None:
 def _condition(text: str) -> exp.Expr:
     where = query_of(f"SELECT 1 FROM s WHERE {text}", DIALECT).args["where"]
     assert isinstance(where, exp.Where)
-    return where.this
+    condition = where.this
+    assert isinstance(condition, exp.Expr)
+    return condition
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,11 @@ def bounded_rows(task: Task) -> Division | None:
     is_grouped = select.args.get("group") or select.args.get("having")
     if not task.is_lasting or is_grouped or has_aggregates(select, task.functions):
         return None
-    if len(task.block.windows) != 1:
-        return None
     bound = _bound_of(select)
     if bound is None:
         return None
+    if len(task.block.windows) > 1:
+        raise NotIncrementalError("a new row of one stream may join any row of another")
     projection = Projection(task)
     upper = projection.upper()
     bound = _over_columns(bound, projection)
