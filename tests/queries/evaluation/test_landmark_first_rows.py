@@ -56,10 +56,10 @@ QUERIES = (
     FROM stream) a JOIN (SELECT g, count(*) AS n FROM stream GROUP BY g) USING (g) WHERE rn = 1""",
 )
 SETTINGS = (
-    "SELECT 'the settings that DuckDB has'",
-    "SET default_null_order = 'nulls_first'",
-    "SET default_order = 'DESC'",
-    "SET default_collation = 'nocase'",
+    pytest.param("SELECT 1", id="as DuckDB has it"),
+    pytest.param("SET default_null_order = 'nulls_first'", id="nulls first"),
+    pytest.param("SET default_order = 'DESC'", id="descending"),
+    pytest.param("SET default_collation = 'nocase'", id="a collation"),
 )
 
 _ROW = st.fixed_dictionaries(
@@ -245,8 +245,8 @@ def test_chunks_that_are_not_due_yet_are_reduced_as_well(engine: Engine) -> None
             "SELECT x FROM s QUALIFY row_number() OVER (ORDER BY x ROWS 1 PRECEDING) <= 3",
             "only row_number() OVER (PARTITION BY … ORDER BY …) <= 3 is bounded",
         ),
-        ("SELECT x FROM s ORDER BY x LIMIT 10%", "only with constants"),
-        ("SELECT x FROM s ORDER BY x LIMIT (SELECT 3)", "only with constants"),
+        ("SELECT x FROM s ORDER BY x LIMIT 10%", "only by LIMIT and OFFSET with constants"),
+        ("SELECT x FROM s ORDER BY x LIMIT (SELECT 3)", "only by LIMIT and OFFSET with constants"),
         ("SELECT x FROM s ORDER BY x OFFSET 3", "ORDER BY needs all rows"),
         (
             "SELECT unnest([x, x]) AS x FROM s ORDER BY x LIMIT 3",

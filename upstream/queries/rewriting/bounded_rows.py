@@ -66,7 +66,7 @@ def bounded_rows(task: Task) -> Division | None:
     upper = projection.upper()
     bound = _over_columns(bound, projection)
     if not projection.items:
-        return None
+        projection.items.name(exp.true())  # only the number of rows matters
     rows, names = projection.partial(), tuple(projection.items)
     projection.check_values()
     partial = _first_rows(rows, names, bound)
@@ -103,7 +103,7 @@ def _bound_of(select: exp.Select) -> Bound | None:
         return None
     count = count_of(select)
     if count is None:
-        raise NotIncrementalError("LIMIT and OFFSET bound the rows only with constants for counts")
+        raise NotIncrementalError("the rows are bounded only by LIMIT and OFFSET with constants")
     return Bound((), order, count)
 
 
