@@ -41,7 +41,7 @@ _CHANGES_RELATION: Final = ("pivots", "sample", "joins")
 def bound_of(condition: exp.Expr) -> tuple[exp.Expr, int] | None:
     """Return what a condition bounds from above by a constant, and the greatest integer it allows.
 
-    The condition does not hold for NULL.
+    The condition does not hold for NULL, and reads nothing else.
     """
     tree = bare(condition)
     if isinstance(tree, _LESS) and _is_count(tree.expression):
@@ -49,8 +49,8 @@ def bound_of(condition: exp.Expr) -> tuple[exp.Expr, int] | None:
     if isinstance(tree, _GREATER) and _is_count(tree.this):
         return bare(tree.expression), _count(tree.this) - isinstance(tree, exp.GT)
     if isinstance(tree, exp.Between) and not tree.args.get("symmetric"):
-        high = tree.args["high"]
-        return (bare(tree.this), _count(high)) if _is_count(high) else None
+        low, high = tree.args["low"], tree.args["high"]
+        return (bare(tree.this), _count(high)) if _is_count(low) and _is_count(high) else None
     if isinstance(tree, exp.In) and tree.expressions and all(map(_is_count, tree.expressions)):
         return bare(tree.this), max(map(_count, tree.expressions))
     return None
@@ -136,29 +136,59 @@ def _add(
     trial: Trial,
 ) -> None:
     """Add a condition on a column to the subquery that returns it, in place, if possible."""
-    names = [name.lower() for name in columns]
-    if (
-        any(inner.args.get(name) for name in _CHANGES_ROWS)
-        or names.count(bounded.name.lower()) != 1
-    ):
+    found = _item(bounded, inner, columns, trial)
+    if found is None:
         return
-    try:
-        block = read_block(inner, trial)
-        select = resolved(block)
-    except (NotIncrementalError, DatabaseError):
-        return
-    if len(select.expressions) != len(columns):
-        return
-    item = bare(select.expressions[names.index(bounded.name.lower())].unalias())
+    item, block = found
     new = condition.copy()
-    [node] = [each for each in new.find_all(exp.Column) if each == bounded]
+    [node] = new.find_all(exp.Column)
     node.replace(item.copy())
-    if isinstance(item, exp.Window) and name_of(item.this) in RANKINGS:
+    if _is_ranking(item):
         qualify = inner.args.get("qualify")
         both = exp.and_(qualify.this.copy(), new) if qualify else new
         inner.set("qualify", exp.Qualify(this=both))
-    elif isinstance(item, exp.Column) and not _has_windows(inner):
+    elif not _has_windows(inner) and _passes_ranking_on(item, block, trial):
         inner.where(new, copy=False)
+
+
+def _item(
+    bounded: exp.Column, inner: exp.Select, columns: tuple[str, ...], trial: Trial
+) -> tuple[exp.Expr, Block] | None:
+    """Return what a column of a subquery is over the sources of the subquery.
+
+    Returns None if fewer rows of these would change other rows of the subquery, or if it is not
+    clear what the column is.
+    """
+    names = [name.lower() for name in columns]
+    changes = any(inner.args.get(name) for name in _CHANGES_ROWS)
+    if changes or names.count(bounded.name.lower()) != 1:
+        return None
+    try:
+        block = read_block(inner, trial)
+        items = resolved(block).expressions
+    except (NotIncrementalError, DatabaseError):
+        return None
+    if len(items) != len(columns):
+        return None
+    return bare(items[names.index(bounded.name.lower())].unalias()), block
+
+
+def _is_ranking(item: exp.Expr) -> bool:
+    return isinstance(item, exp.Window) and name_of(item.this) in RANKINGS
+
+
+def _passes_ranking_on(item: exp.Expr, block: Block, trial: Trial) -> bool:
+    """Tell whether an expression is a column that is a number in a subquery of its block."""
+    if not isinstance(item, exp.Column):
+        return False
+    for source in block.sources:
+        inner = source.node.this if isinstance(source.node, exp.Subquery) else None
+        if source.alias == item.table and isinstance(inner, exp.Select):
+            found = _item(item, inner, source.columns, trial)
+            return found is not None and (
+                _is_ranking(found[0]) or _passes_ranking_on(*found, trial)
+            )
+    return False
 
 
 def _has_windows(select: exp.Select) -> bool:
