@@ -166,6 +166,19 @@ def test_of_tied_rows_the_first_to_arrive_are_kept_in_whatever_batches(engine: E
         assert asked(query).table["time"].to_pylist() == [5, 3, 9]
 
 
+def test_a_row_has_one_number_however_often_a_query_reads_the_numbers(engine: Engine) -> None:
+    query = engine.continuous_query(
+        """WITH r AS (SELECT *, row_number() OVER (ORDER BY x) AS i FROM landmark(s))
+        SELECT a.time, b.time, c.time FROM r a, r b, r c WHERE a.i = 1 AND b.i = 2 AND c.i = 3""",
+        emit="asked",
+    )
+    for first, count in ((0, 2), (2, 3), (5, 6_000)):
+        times = range(first, first + count)
+        engine.append("s", {"time": times, "x": [7 - (time % 2) for time in times]})
+        asked(query)
+    assert [column.to_pylist() for column in asked(query).table.columns] == [[1], [3], [5]]
+
+
 def test_the_rows_that_are_held_depend_on_the_groups_and_not_on_the_rows(engine: Engine) -> None:
     queries = {
         3_000: "row_number() OVER (PARTITION BY g ORDER BY x DESC) <= 3",
