@@ -9,7 +9,7 @@ from upstream import Engine, ManualClock
 NUMBERS = {"k": range(10_000), "x": [1] * 10_000}
 
 
-@pytest.mark.parametrize("state", ["sum(x)", "string_agg(DISTINCT x::TEXT)"])
+@pytest.mark.parametrize("state", ["sum(x)", "max(x::TEXT)"])
 def test_memory_depends_on_the_groups_before_the_view_is_asked(state: str) -> None:
     with Engine(clock=ManualClock()) as engine:
         engine.sql("CREATE STREAM numbers (k BIGINT, x BIGINT) KEY (k)")
