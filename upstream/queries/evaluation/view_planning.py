@@ -345,4 +345,4 @@ class _ViewPlanner:
 
 def _is_bounded(leaf: Leaf) -> bool:
     """Tell whether the partials of a leaf can be merged, so that not all rows are kept."""
-    return leaf.groups is not None
+    return leaf.groups is not None or leaf.keep is not None
