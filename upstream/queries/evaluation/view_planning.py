@@ -211,8 +211,9 @@ class _ViewPlanner:
     def _refuse_keeping(self, leaf: Leaf) -> None:
         stream = self._stream_of(leaf)
         why = leaf.reason or "the result contains its rows"
-        hint = f"aggregate the rows of {stream}, or read latest({stream}) or a window such as "
-        hint += f"hop({stream}, …)"
+        hint = f"aggregate the rows of {stream}, or bound them by LIMIT, DISTINCT ON or "
+        hint += "row_number() OVER (PARTITION BY … ORDER BY …) <= 3, "
+        hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
