@@ -123,15 +123,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         held.setattr(HeldInterrupt, "__exit__", released)
         answers: list[object] = []
         for slide in range(SLIDES.get(name, 4)):
-            for stream in ("bids", "asks"):
-                times = [10 * slide + 3 * i - 9 * (i == 2) for i in range(4)]
-                notes = ["x" if t % 5 == 1 else str(t) for t in times]
-                rows = [(t, t % 7, "ab"[t % 2], n) for t, n in zip(times, notes, strict=True)]
-                append(engine, stream, *rows)
-                if name.endswith("deleted"):
-                    engine.delete(stream, {"k": ["ab"[slide % 2]]})
-            if name == "expiring" and slide == 2:
-                engine.delete("bids", {"k": ["a"]})
+            change_streams(engine, name, slide)
             clock.advance(1)
             while True:
                 try:
@@ -148,6 +140,17 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         check_fillers(engine, counts.rows_read)
         lost = counts.rows_late, counts.rows_failed, counts.rows_deleted, counts.rows_expired
         return [*answers, (*lost, counts.rows_read)]
+
+
+def change_streams(engine: Engine, name: str, slide: int) -> None:
+    """Append a few rows to each stream, and for some queries delete a key."""
+    for stream in ("bids", "asks"):
+        times = [10 * slide + 3 * i - 9 * (i == 2) for i in range(4)]
+        notes = ["x" if t % 5 == 1 else str(t) for t in times]
+        rows = [(t, t % 7, "ab"[t % 2], n) for t, n in zip(times, notes, strict=True)]
+        append(engine, stream, *rows)
+        if name.endswith("deleted") or (name == "expiring" and slide == 2):
+            engine.delete(stream, {"k": ["ab"[slide % 2]]})
 
 
 def check_fillers(engine: Engine, rows_read: int) -> None:
