@@ -59,7 +59,7 @@ class MaintainedView(ContinuousQuery):
         text: str,
         plan: ViewPlan,
         *,
-        columns: Sequence[str] | None,
+        schema: pa.Schema,
         max_staleness: float | None,
         choices: Choices,
         clock: Clock,
@@ -81,10 +81,7 @@ class MaintainedView(ContinuousQuery):
         )
         self._view_plan = plan
         self._max_staleness = max_staleness
-        fields = list(plan.plan.schema.outer)
-        for i, column in enumerate(columns or ()):
-            fields[i] = fields[i].with_name(column)
-        self._definition = StreamDefinition(name, pa.schema(fields), (), None, is_view=True)
+        self._definition = StreamDefinition(name, schema, (), None, is_view=True)
         self._known: tuple[Answer, pa.Table] | None = None
         """The last answer, and the result that was made of it."""
         self._reads = self._refreshes = self._reads_since_refresh = 0

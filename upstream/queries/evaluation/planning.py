@@ -138,15 +138,15 @@ class Planner:
         self._views = views
         self._duck = given.duck
         self._failing = given.failing
-        self._readers: list[LogReader] = []
+        self._undo: list[Callable[[], None]] = []
 
     def plan(self) -> Plan:
         """Plan the query; raise QueryError if it would need unbounded memory."""
         try:
             return self._plan()
         except BaseException:
-            for reader in self._readers:
-                reader.close()  # otherwise streams would keep rows for a query that does not exist
+            for undo in self._undo:
+                undo()  # otherwise streams would keep rows for a query that does not exist
             raise
 
     def _plan(self) -> Plan:
@@ -238,7 +238,7 @@ class Planner:
     def _reader(self, number: int, *, follows_deletions: bool = False) -> LogReader:
         log = self._streams[self._parsed.windows[number].stream].log
         reader = log.reader(follows_deletions=follows_deletions)
-        self._readers.append(reader)
+        self._undo.append(reader.close)
         return reader
 
     def _prepared_whole(self, split_query: SplitQuery, numbers: list[int]) -> Prepared:
@@ -289,6 +289,7 @@ class Planner:
                 continue
             if window.kind is WindowKind.VIEW:
                 side_tables.append(ViewTable(self._views[window.stream], self._duck))
+                self._undo.append(side_tables[-1].close)
                 names[f"chunk_{i}"] = side_tables[-1].name
                 continue
             if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
@@ -298,6 +299,7 @@ class Planner:
                 self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
             side_table = SideTable(self._newest_reader(i), schema, self._duck)
+            self._undo[-1] = side_table.close  # which closes the reader
             names[f"chunk_{i}"] = side_table.name
             side_tables.append(side_table)
         return renamed_tables(self._parsed.query, names), tuple(side_tables)

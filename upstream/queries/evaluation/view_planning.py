@@ -16,6 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...held_interrupt import HeldInterrupt
 from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
@@ -25,8 +26,9 @@ from ..rewriting.split_query import SplitQuery
 from ..rewriting.static_parts import as_table, with_static_parts
 from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
+from ..sql.functions import functions_of
 from ..sql.lending import prepare, run_once
-from ..sql.standing_needs import reads_outside, tables_read, with_tables_behind
+from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
 from ..sql.trees import without_order
 from ..sql.window_clause import WindowClause, WindowKind
 from .finish import Finish
@@ -79,8 +81,13 @@ def plan_view(
     clock: Clock,
     stopwatch: Clock,
     tables_version: Callable[[], int],
+    undo: list[Callable[[], None]],
 ) -> ViewPlan:
-    """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory."""
+    """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
+
+    `undo` receives what the caller has to call, the last one first, if there will be no view:
+    otherwise streams would keep rows for it.
+    """
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
@@ -89,8 +96,14 @@ def plan_view(
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
-            return ViewPlan(Planner(given, streams, views).plan(), None)
-        return _ViewPlanner(given, streams, views, tables_version).plan()
+            return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
+        return _ViewPlanner(given, streams, views, tables_version, undo).plan()
+
+
+def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
+    """Note how a plan is undone."""
+    undo += [plan.evaluation.close, *(each.close for each in (*plan.readers, *plan.side_tables))]
+    return plan
 
 
 def _is_all_rows(window: WindowClause) -> bool:
@@ -123,6 +136,7 @@ class _ViewPlanner:
         streams: Mapping[str, EngineStream],
         views: Mapping[str, ViewSource],
         tables_version: Callable[[], int],
+        undo: list[Callable[[], None]],
     ) -> None:
         self._given = given
         self._parsed = given.parsed
@@ -130,20 +144,12 @@ class _ViewPlanner:
         self._streams = streams
         self._views = views
         self._tables_version = tables_version
-        self._undo: list[Callable[[], None]] = []
-        """What to call if planning fails: otherwise streams would keep rows for no view."""
+        self._undo = undo
         self._parts: list[StaticPart] = []
+        self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
         """Plan the view."""
-        try:
-            return self._plan()
-        except BaseException:
-            for undo in reversed(self._undo):
-                undo()
-            raise
-
-    def _plan(self) -> ViewPlan:
         query, side_tables, names = self._renamed()
         split_query = self._split(query, names)
         self._check_leaves(split_query, {each.name for each in side_tables})
@@ -153,14 +159,15 @@ class _ViewPlanner:
         split_query = replace(split_query, leaves=tuple(leaves))
         readers = [self._reader(name) for name in names]
         finish_tables = tables_read(split_query.finish)
-        evaluation = self._evaluation(split_query, names, readers, side_tables, finish_tables)
+        evaluation = self._evaluation(split_query, names, readers, side_tables)
+        self._undo.append(evaluation.close)
         plan = Plan(
             split_query,
             evaluation,
             tuple(readers),
             self._given.schema,
             frozenset(window.stream for window in self._parsed.windows),
-            tables_read(self._parsed.query),
+            tables_read(self._parsed.query) | self._functions.own_in(self._parsed.query),
             self._given.failing,
             tuple(side_tables),
         )
@@ -187,26 +194,32 @@ class _ViewPlanner:
         window = self._parsed.windows[number]
         made: SideTable | ViewTable
         if window.kind is WindowKind.VIEW:
-            made = ViewTable(self._views[window.stream], self._duck)
-        else:
-            definition = self._streams[window.stream].definition
-            newest = NewestRows(
-                definition,
-                window.rows or 1,
-                window.per or None,
-                expire_after=window.expire_after,
-            )
+            with HeldInterrupt():
+                made = ViewTable(self._views[window.stream], self._duck)
+                self._undo.append(made.close)
+            return made
+        definition = self._streams[window.stream].definition
+        newest = NewestRows(
+            definition,
+            window.rows or 1,
+            window.per or None,
+            expire_after=window.expire_after,
+        )
+        with HeldInterrupt():
             rows, reader = self._streams[window.stream].newest_and_reader()
-            follower = NewestReader(reader, newest)
-            if {*window.per} <= {*definition.key}:
-                follower.begin_with(rows, self._given.clock.now())
+            self._undo.append(reader.close)
+        follower = NewestReader(reader, newest)
+        if {*window.per} <= {*definition.key}:
+            follower.begin_with(rows, self._given.clock.now())
+        with HeldInterrupt():
             made = SideTable(follower, definition.schema, self._duck)
-        self._undo.append(made.close)
+            self._undo[-1] = made.close  # which closes the reader
         return made
 
     def _reader(self, name: str) -> LogReader:
-        reader = self._streams[name].log.reader()
-        self._undo.append(reader.close)
+        with HeldInterrupt():
+            reader = self._streams[name].log.reader()
+            self._undo.append(reader.close)
         return reader
 
     def _split(self, query: Query, names: Sequence[str]) -> SplitQuery:
@@ -228,6 +241,9 @@ class _ViewPlanner:
             beside = tables_in(leaf.partial) & changing
             if beside:
                 self._refuse_changing(leaf, split_query)
+            macro = self._functions.reading_in(leaf.partial)
+            if macro:
+                self._refuse_macro(leaf, split_query, macro)
 
     def _refuse_keeping(self, leaf: Leaf, split_query: SplitQuery) -> None:
         stream = split_query.windows[leaf.windows[0]].stream
@@ -245,6 +261,12 @@ class _ViewPlanner:
         what = " or ".join(dict.fromkeys(self._changing()))
         reason = f"rows of {stream} are combined with {what}, which changes after they arrived"
         hint = f"group {stream} in a subquery first, by the columns that are compared with {what}"
+        self._parsed.refuse(StatementError, self._number(stream), reason, hint)
+
+    def _refuse_macro(self, leaf: Leaf, split_query: SplitQuery, macro: str) -> None:
+        stream = split_query.windows[leaf.windows[0]].stream
+        reason = f"rows of {stream} are combined with what {macro}() reads, which may change"
+        hint = f"write the query of {macro}() in its place"
         self._parsed.refuse(StatementError, self._number(stream), reason, hint)
 
     def _changing(self) -> list[str]:
@@ -288,19 +310,12 @@ class _ViewPlanner:
             self._duck.drop_own_table(self._parts[-1].name)
             self._parts.pop()
 
-    def _version_of(self, finish: Query, tables: frozenset[str]) -> Callable[[], int]:
-        """Return what tells how often the tables that the finish reads may have changed."""
-        if not tables:
-            return lambda: 0
-        return count().__next__ if reads_outside(finish, self._duck) else self._tables_version
-
     def _evaluation(
         self,
         split_query: SplitQuery,
         names: Sequence[str],
         readers: Sequence[LogReader],
         side_tables: Sequence[SideTable | ViewTable],
-        finish_tables: frozenset[str],
     ) -> ViewEvaluation:
         schemas = self._schemas(names)
         leaves = [
@@ -314,6 +329,19 @@ class _ViewPlanner:
             Increments(leaves, finish, self._given.failing),
             finish=finish,
             side_tables=side_tables,
-            tables_version=self._version_of(split_query.finish, finish_tables),
+            tables_version=self._version_of(split_query.finish),
             failing=self._given.failing,
         )
+
+    def _version_of(self, finish: Query) -> Callable[[], int]:
+        """Return what tells whether a finish may see something else than before.
+
+        Nothing tells when a file changes, or the clock: such a finish runs whenever it is asked.
+        """
+        tables = tables_read(finish)
+        is_of_tables = all(map(self._duck.has_table, tables)) and not reads_functions(finish)
+        if self._functions.volatile_in(finish) or not is_of_tables:
+            return count().__next__
+        if tables or self._functions.own_in(finish):
+            return self._tables_version
+        return lambda: 0

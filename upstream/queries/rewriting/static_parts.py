@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
+from ..sql.functions import name_of
 from ..sql.trees import chunks_in, column, nested_queries
 from .block import as_source, is_inner, read_block, source_nodes
 from .not_incremental import NotIncrementalError
@@ -95,7 +96,7 @@ class _Parts:
 
     def _take(self, node: exp.Expr, within: exp.Expr, conditions: tuple[exp.Expr, ...]) -> None:
         """Make a part of a relation, and make the partial read it in place."""
-        alias = node.alias_or_name
+        alias = node.alias_or_name or name_of(node.this)  # of a function in FROM
         names = self._trial.columns(exp.select("*").from_(node.copy())).names
         read = _columns_read(within, names, alias)
         query = exp.select(*map(column, read)).from_(node.copy()).where(*conditions)
