@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
-    from ..tables.log import LogReader
     from .choices import Choices, Semantics
     from .evaluation.planning import Plan
-    from .evaluation.view_table import ViewTable
+    from .evaluation.refreshed import Waiting
     from .results.answer import Answer
     from .results.result_stream import ResultStream
 
@@ -112,7 +111,7 @@ class ContinuousQuery:
         """Held while any thread evaluates the query."""
         self._plan = plan
         self._hold = HeldInterrupt()
-        self._readers: list[LogReader | ViewTable] = [*plan.readers]
+        self._readers: list[Waiting] = [*plan.readers]
         self._readers += [each.reader for each in plan.side_tables]
         self._due_at = -inf
         """When the clock alone makes an answer due; minus infinity if that is not known yet."""

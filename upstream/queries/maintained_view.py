@@ -15,7 +15,6 @@ from ..rows.stream_definition import StreamDefinition
 from .continuous_query import ContinuousQuery
 from .results.view_statistics import ViewStatistics
 from .rewriting.explain import parts
-from .rewriting.explain_view import explain_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,8 +203,7 @@ class MaintainedView(ContinuousQuery):
         plan = self._view_plan
         if plan.evaluation is None:
             return super().explain(sql=sql)
-        text = explain_view(plan.plan.split, plan.static_parts, plan.beside)
-        return f"{text}\n{parts(plan.plan.split)}" if sql else text
+        return f"{plan.explanation}\n{parts(plan.plan.split)}" if sql else plan.explanation
 
     def view_statistics(self) -> ViewStatistics:
         """Return the counts since the view was created."""

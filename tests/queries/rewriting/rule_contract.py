@@ -15,7 +15,7 @@ from upstream.database.duck import Duck
 from upstream.queries.rewriting.explain import parts
 
 from .both_ways import BothWays
-from .fixture_files import fixtures, new_duck
+from .fixture_files import fixtures, new_duck, windows_of
 from .random_steps import SCHEMAS, STEPS
 
 _EXAMPLES = os.environ.get("RULE_EXAMPLES")
@@ -33,7 +33,10 @@ class RuleContract:
     def setup_class(cls) -> None:
         """Split the queries of the file."""
         cls._duck = new_duck()
-        cls.ways = [BothWays(fixture.sql, SCHEMAS, cls._duck) for fixture in fixtures(cls.rule)]
+        windows = windows_of(cls.rule)
+        cls.ways = [
+            BothWays(fixture.sql, SCHEMAS, cls._duck, windows) for fixture in fixtures(cls.rule)
+        ]
 
     @classmethod
     def teardown_class(cls) -> None:

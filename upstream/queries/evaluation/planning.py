@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ..results.answer import Evaluation
     from ..rewriting.split_query import SplitQuery
     from ..sql.trees import Query
+    from .refreshed import Refreshed
     from .view_table import ViewSource
 
 WITHOUT_END: Final = frozenset({WindowKind.LATEST, WindowKind.STREAM, WindowKind.VIEW})
@@ -70,7 +71,7 @@ class Plan:
     streams: frozenset[str]
     tables: frozenset[str]
     failing: FailingRows
-    side_tables: tuple[SideTable | ViewTable, ...] = ()
+    side_tables: tuple[Refreshed, ...] = ()
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None
     incomplete: str = ""
@@ -252,7 +253,7 @@ class Planner:
         split_query: SplitQuery,
         evaluation: Evaluation,
         readers: Sequence[LogReader],
-        side_tables: tuple[SideTable | ViewTable, ...] = (),
+        side_tables: tuple[Refreshed, ...] = (),
         reset: Callable[[], None] | None = None,
     ) -> Plan:
         return Plan(

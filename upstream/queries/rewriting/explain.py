@@ -135,7 +135,9 @@ def _parts(leaf: Leaf, split: SplitQuery) -> list[str]:
     if leaf.reason:
         lines.append(f"  re-evaluated because {leaf.reason}")
     lines.append(f"  partial: {key(over_streams(leaf.partial, split.windows))}")
-    if leaf.groups is None:
+    if leaf.keep is not None:
+        lines.append(f"  merge: {key(leaf.keep)}")
+    elif leaf.groups is None:
         lines.append("  merge: one after the other")
     elif not leaf.states:
         lines.append(f"  merge: without duplicates of {', '.join(leaf.groups)}")

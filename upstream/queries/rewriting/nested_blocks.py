@@ -14,6 +14,7 @@ from sqlglot import exp
 from ...database.failure import DatabaseError
 from ..sql.trees import chunks_in, key, named
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
+from .bounded_rows import bounded_rows
 from .collations import collation_of
 from .concatenation import concatenation, top_rows
 from .division import Task
@@ -22,6 +23,7 @@ from .not_incremental import NotIncrementalError, obstacle, refusal
 from .relations import renamed_tables
 from .resolution import resolved
 from .retention import conditions_by_source, raw_rows
+from .row_bounds import with_bounds_inside
 from .synchronous_replication import distinct_rows, synchronous_replication
 from .union_all import sides_of_union, union_of
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from .split_query import Leaf
     from .trial import Trial
 
-_RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows)
+_RULES: Final = (concatenation, synchronous_replication, distinct_rows, bounded_rows, top_rows)
 
 
 class Splitter:
@@ -176,6 +178,8 @@ class Splitter:
 
     def _partly(self, select: exp.Select) -> exp.Query:
         """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
+        if self._is_lasting:
+            select = with_bounds_inside(select, self._trial)
         reason = obstacle(check_sources, select, self._functions)
         conditions = conditions_by_source(select, self._trial)
         names = self._trial.columns(select).names
