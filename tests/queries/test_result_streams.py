@@ -282,6 +282,17 @@ def test_groups_without_a_key_are_left_out_and_counted(engine: Engine) -> None:
     assert counts.error == "rows are left out in which g is NULL or NaN"
 
 
+def test_what_reads_results_begins_after_those_that_are_due(engine: Engine) -> None:
+    engine.sql(f"CREATE STREAM sums KEY (k) AS {SUMS}")
+    append(engine, "bids", (1, 1), (11, 2))
+    reader = engine.continuous_query("SELECT x FROM sums")
+    append(engine, "bids", (21, 4))
+    engine.sql("CREATE VIEW totals AS SELECT sum(x) AS x FROM sums")
+    append(engine, "bids", (31, 8))
+    assert told(reader) == [[(2,), (4,)]]
+    assert rows_of(engine, "totals") == [(4,)]
+
+
 # Views
 
 

@@ -110,6 +110,7 @@ class ViewStatements:
                 reason, statement.text, statement.text.find(statement.words[0]), hint
             )
         choices = Choices(semantics="update", emit="asked", on_error=_on_error(statement))
+        self._catalogue.evaluate_fillers(statement.query)
         planned = plan_view(
             statement.query,
             choices,
