@@ -72,6 +72,7 @@ class Engine:
         session(trades, INTERVAL '5 minutes', per => symbol)       ends after 5 minutes of silence
         rows(trades, 1000, 100)                                    1,000 rows, every 100 rows
         latest(trades, rows => 3, per => symbol)                   the newest 3 rows per symbol
+        latest(trades, expire_after => INTERVAL '1 hour')          of symbols heard of for an hour
         landmark(trades), landmark(trades, INTERVAL '1 hour')      all rows, always or each hour
 
     Windows use the stream's time column or, with `by => arrival`, the time when rows were appended.
@@ -162,7 +163,9 @@ class Engine:
 
         A query reads the newest row of each key of a stream, and tables as they are. Sums of
         integers are int64. A larger sum is an error; write sum(x)::DECIMAL(38, 0) to allow it.
-        Besides the statements of DuckDB there are INSERT INTO a stream, DROP STREAM, and
+        `DELETE FROM` a stream deletes the keys whose newest row meets the condition. `COPY` a
+        stream `FROM 'file'` appends the rows of a file, all or none. Besides the statements of
+        DuckDB there are INSERT INTO a stream, DROP STREAM, and
 
             CREATE STREAM trades (at TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (at)
 
@@ -195,8 +198,7 @@ class Engine:
         self._check_open()
         entry = self._to_fill(stream)
         rows = rows_to_append(data, entry.definition)
-        if entry.is_full() and not self._relieve(entry):
-            raise StreamFullError(entry.definition.name, entry.log.stored_rows)
+        self._check_room(entry)
         count = entry.append(rows)
         if entry.is_crowded():
             self._relieve(entry)
@@ -211,6 +213,31 @@ class Engine:
         entry = self._catalogue.streams.named(name)
         self._catalogue.check_writable(entry.definition.name)
         return entry
+
+    def delete(self, stream: str, keys: object) -> int:
+        """Delete keys of a stream and return how many were given; a key may be unknown.
+
+        `keys` is data as for `append`, with the key columns only. The newest row of each key is
+        taken away, and with it all rows of the key that `latest` has. A later row begins the key
+        anew, at any time. Windows and landmarks read rows only, so they keep what has arrived. In
+        SQL this is `DELETE FROM stream WHERE …`, also for a stream without a key.
+        """
+        self._check_open()
+        entry = self._catalogue.streams.named(stream)
+        if not entry.definition.key:
+            expected = "a stream with a key; its only key is deleted by DELETE FROM in SQL"
+            raise ParameterError("stream", stream, expected)
+        rows = entry.definition.conform_keys(rows_to_append(keys, entry.definition))
+        self._check_room(entry)
+        entry.delete(rows)
+        if entry.is_crowded():
+            self._relieve(entry)
+        return int(rows.num_rows)
+
+    def _check_room(self, entry: EngineStream) -> None:
+        """Raise StreamFullError if a stream has no room, and cannot get any now."""
+        if entry.is_full() and not self._relieve(entry):
+            raise StreamFullError(entry.definition.name, entry.log.stored_rows)
 
     def _relieve(self, entry: EngineStream) -> bool:
         """Evaluate what reads a stream, unless another thread is evaluating."""
@@ -285,8 +312,8 @@ class Engine:
 
         With `append` semantics every result counts, and up to `keep` results wait to be taken. With
         `update` only the newest one does. Without a window, `append` returns each new row once, and
-        `update` the newest row of each key. A key whose newest row does not pass WHERE is in no
-        result. A column without an alias is named after its text.
+        `update` the newest row of each key. A key whose newest row does not pass WHERE, or that was
+        deleted, is in no result. A column without an alias is named after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least

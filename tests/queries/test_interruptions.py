@@ -15,11 +15,10 @@ import signal
 import pyarrow as pa
 import pytest
 
-from tests.interrupted import Held, Interrupter
+from tests.interrupted import Interrupter, respect_held_interrupts
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock, Result
 from upstream.database.prepared import Prepared
-from upstream.held_interrupt import HeldInterrupt
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
 from upstream.queries.chunks.reading import Input
@@ -41,8 +40,14 @@ QUERIES = {
     "failing row by row": "SELECT note::INT AS n FROM bids",
     "newest": "SELECT k, x FROM latest(bids)",
     "newest by row": "SELECT k, x FROM bids",
+    "newest and deleted": "SELECT k, x FROM latest(bids, rows => 2)",
+    "newest by row and deleted": "SELECT k, x FROM bids",
+    "expiring": """SELECT k, x FROM latest(bids, rows => 2, per => x,
+                   expire_after => INTERVAL '2 seconds')""",
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
+    "side table and deleted": """SELECT b.k, a.x FROM bids b
+        JOIN latest(asks, per => x, expire_after => INTERVAL '3 seconds') a ON a.k = b.k""",
     "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
     "chain of news": "SELECT k, y + 1 AS y FROM seen",
 }
@@ -55,8 +60,14 @@ FILLED = {
     ],
 }
 """What creates the streams that a query reads, if other queries fill them."""
-UPDATES = ("newest", "newest by row", "update")
-ROW_WISE = ("row by row", "failing row by row", "side table", "chain of news")
+UPDATES = (
+    *("newest", "newest by row", "newest and deleted", "newest by row and deleted", "expiring"),
+    "update",
+)
+ROW_WISE = (
+    *("row by row", "failing row by row", "side table", "side table and deleted"),
+    "chain of news",
+)
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 SLIDES = {"extremes": 5, "join": 5}
@@ -95,27 +106,10 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             evaluation=way,  # type: ignore[arg-type]  # one of the ways
             allowed_lateness=lateness,
         )
-        enter, leave = HeldInterrupt.__enter__, HeldInterrupt.__exit__
-
-        def held_back(self: HeldInterrupt) -> None:
-            enter(self)
-            Held.depth += 1
-
-        def released(self: HeldInterrupt, *why: object) -> None:
-            try:
-                leave(self, *why)
-            finally:
-                Held.depth -= 1
-
-        held.setattr(HeldInterrupt, "__enter__", held_back)
-        held.setattr(HeldInterrupt, "__exit__", released)
+        respect_held_interrupts(held)
         answers: list[object] = []
         for slide in range(SLIDES.get(name, 4)):
-            for stream in ("bids", "asks"):
-                times = [10 * slide + 3 * i - 9 * (i == 2) for i in range(4)]
-                notes = ["x" if t % 5 == 1 else str(t) for t in times]
-                rows = [(t, t % 7, "ab"[t % 2], n) for t, n in zip(times, notes, strict=True)]
-                append(engine, stream, *rows)
+            feed(engine, name, slide)
             clock.advance(1)
             while True:
                 try:
@@ -130,7 +124,21 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         counts = query.statistics()
         assert counts.is_balanced
         check_fillers(engine, counts.rows_read)
-        return [*answers, (counts.rows_late, counts.rows_failed, counts.rows_read)]
+        lost = counts.rows_late, counts.rows_failed, counts.rows_deleted, counts.rows_expired
+        return [*answers, (*lost, counts.rows_read)]
+
+
+def feed(engine: Engine, name: str, slide: int) -> None:
+    """Append the batches of a slide, and delete keys if the query is about deletions."""
+    for stream in ("bids", "asks"):
+        times = [10 * slide + 3 * i - 9 * (i == 2) for i in range(4)]
+        notes = ["x" if t % 5 == 1 else str(t) for t in times]
+        rows = [(t, t % 7, "ab"[t % 2], n) for t, n in zip(times, notes, strict=True)]
+        append(engine, stream, *rows)
+        if name.endswith("deleted"):
+            engine.delete(stream, {"k": ["ab"[slide % 2]]})
+    if name == "expiring" and slide == 2:
+        engine.delete("bids", {"k": ["a"]})
 
 
 def check_fillers(engine: Engine, rows_read: int) -> None:

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
-    from ..tables.log import LogReader
     from .choices import Choices, Semantics
     from .evaluation.planning import Plan
-    from .evaluation.view_table import ViewTable
+    from .evaluation.refreshed import Waiting
     from .results.answer import Answer
     from .results.result_stream import ResultStream
 
@@ -112,7 +111,7 @@ class ContinuousQuery:
         """Held while any thread evaluates the query."""
         self._plan = plan
         self._hold = HeldInterrupt()
-        self._readers: list[LogReader | ViewTable] = [*plan.readers]
+        self._readers: list[Waiting] = [*plan.readers]
         self._readers += [each.reader for each in plan.side_tables]
         self._due_at = -inf
         """When the clock alone makes an answer due; minus infinity if that is not known yet."""
@@ -261,13 +260,13 @@ class ContinuousQuery:
         self._due_at, self._is_unfinished = -inf, True
         watch = self._stopwatch.now()
         for side_table in self._plan.side_tables:
-            side_table.refresh()
+            side_table.refresh(now)
         self._evaluation.take_in(now)
         every = self._emitter.every
         self._holds_back = every is not None and self._emitter.held_until(now) is not None
         if not self._holds_back:
             self._give(now)
-        due_at = self._evaluation.due_at()
+        due_at = self._next_due()
         self._note_cost(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
         if self._sink is not None and self._sink.stream.is_crowded():
@@ -282,17 +281,26 @@ class ContinuousQuery:
         return not self._has_waiting()
 
     def _has_waiting(self) -> bool:
-        """Tell whether anything has come since the last evaluation."""
-        return any(reader.waiting for reader in self._readers)
+        """Tell whether anything has come, or become due, since the last evaluation."""
+        return self._clock.now() >= self._due_at or any(reader.waiting for reader in self._readers)
 
     def _first_waiting(self) -> float | None:
-        """Return the arrival of the first row that waits, or None."""
+        """Return since when anything has waited, or been due by the clock, or None."""
         moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
+        due_at = self._next_due()
+        if due_at is not None and due_at <= self._clock.now():
+            moments.append(due_at)
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _next_due(self) -> float | None:
+        """Return when the clock alone will change the answer, or None."""
+        moments = [self._evaluation.due_at()]
+        moments += [each.due_at() for each in self._plan.side_tables]
         return min((moment for moment in moments if moment is not None), default=None)
 
     def _rows_waiting(self) -> int:
         """Return how many rows of streams wait."""
-        return sum(reader.waiting for reader in self._plan.readers)
+        return sum(reader.waiting_rows for reader in self._plan.readers)
 
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
@@ -389,9 +397,6 @@ class ContinuousQuery:
 
     def _has_waited_since(self, now: float) -> float | None:
         moments = [self._first_waiting()]
-        due_at = self._evaluation.due_at()
-        if due_at is not None and due_at <= now:
-            moments.append(due_at)
         if self._holds_back or self._is_unfinished:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
@@ -446,6 +451,8 @@ class ContinuousQuery:
             rows_waiting=self._rows_waiting(),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
+            rows_deleted=counts.deleted,
+            rows_expired=counts.expired,
             rows_failed=self._plan.failing.count,
             rows_held=counts.held,
             evaluations=self._evaluations,

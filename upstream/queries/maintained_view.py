@@ -15,7 +15,6 @@ from ..rows.stream_definition import StreamDefinition
 from .continuous_query import ContinuousQuery
 from .results.view_statistics import ViewStatistics
 from .rewriting.explain import parts
-from .rewriting.explain_view import explain_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +58,7 @@ class MaintainedView(ContinuousQuery):
         text: str,
         plan: ViewPlan,
         *,
-        columns: Sequence[str] | None,
+        schema: pa.Schema,
         max_staleness: float | None,
         choices: Choices,
         clock: Clock,
@@ -81,10 +80,7 @@ class MaintainedView(ContinuousQuery):
         )
         self._view_plan = plan
         self._max_staleness = max_staleness
-        fields = list(plan.plan.schema.outer)
-        for i, column in enumerate(columns or ()):
-            fields[i] = fields[i].with_name(column)
-        self._definition = StreamDefinition(name, pa.schema(fields), (), None, is_view=True)
+        self._definition = StreamDefinition(name, schema, (), None, is_view=True)
         self._known: tuple[Answer, pa.Table] | None = None
         """The last answer, and the result that was made of it."""
         self._reads = self._refreshes = self._reads_since_refresh = 0
@@ -131,8 +127,12 @@ class MaintainedView(ContinuousQuery):
         return evaluation.is_current(known[0])
 
     def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that waits, or None."""
+        """Return since when anything has waited, or been due by the clock, or None."""
         return self._first_waiting()
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will change the result, or None."""
+        return self._next_due()
 
     def _is_fresh_enough(self) -> bool:
         """Tell whether the last result may be given although rows wait."""
@@ -203,8 +203,7 @@ class MaintainedView(ContinuousQuery):
         plan = self._view_plan
         if plan.evaluation is None:
             return super().explain(sql=sql)
-        text = explain_view(plan.plan.split, plan.static_parts, plan.beside)
-        return f"{text}\n{parts(plan.plan.split)}" if sql else text
+        return f"{plan.explanation}\n{parts(plan.plan.split)}" if sql else plan.explanation
 
     def view_statistics(self) -> ViewStatistics:
         """Return the counts since the view was created."""

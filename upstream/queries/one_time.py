@@ -120,6 +120,7 @@ def _refuse_windows(parsed: ParsedQuery, definitions: Mapping[str, StreamDefinit
     for number, window in enumerate(parsed.windows):
         key = definitions[window.stream].key
         is_latest = window.kind is WindowKind.LATEST and window.rows == 1
+        is_latest = is_latest and window.expire_after is None
         is_whole = window.kind in {WindowKind.STREAM, WindowKind.VIEW}
         if not (is_whole or (is_latest and {*window.per} == {*key})):
             reason = (

@@ -18,6 +18,7 @@ from .known_queries import KnownQueries
 from .one_time import OneTimeSql
 from .sql.source_text import place_of_word
 from .sql.standing_needs import changed_tables, check_settings, tables_with_other_rows
+from .stream_rows import StreamRows
 from .view_statements import ViewStatements
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Statements:
         "_duck",
         "_known",
         "_lock",
+        "_rows",
         "_standing",
         "_views",
     )
@@ -63,6 +65,7 @@ class Statements:
         self._standing = standing
         self._append = append
         self._known = KnownQueries(catalogue)
+        self._rows = StreamRows(catalogue.streams, duck, append=append, ask=self.run)
         self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
 
     def run(self, text: str) -> pa.Table:
@@ -83,6 +86,8 @@ class Statements:
                 name = self._catalogue.streams.found(statement.stream)
                 return self._execute(statement) if name is None else self._insert(statement, name)
             case sql.OtherStatement():
+                if (count := self._rows.run(statement)) is not None:
+                    return count
                 return self._ask(text) if statement.is_exact else self._execute(statement)
         return no_rows()
 

@@ -17,6 +17,7 @@ from ..errors import (
     StatementError,
     UnknownTableError,
 )
+from ..held_interrupt import HeldInterrupt
 from . import sql
 from .choices import Choices, OnError
 from .evaluation.view_planning import plan_view
@@ -25,7 +26,7 @@ from .sql.names import found
 from .sql.source_text import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from ..clock import Clock
@@ -110,6 +111,27 @@ class ViewStatements:
                 reason, statement.text, statement.text.find(statement.words[0]), hint
             )
         choices = Choices(semantics="update", emit="asked", on_error=_on_error(statement))
+        undo: list[Callable[[], None]] = []
+        try:
+            view = self._planned(statement, choices, undo)
+            if known is not None and known in view.streams:
+                hint = f"write DROP VIEW {known} first, or give the new view another name"
+                reason = f"the view {known} cannot read itself"
+                raise StatementError(reason, statement.text, statement.place, hint)
+            _check_columns(statement, view.schema)
+            with HeldInterrupt():
+                old = None if known is None else self._catalogue.remove_view(known)
+                self._catalogue.add_view(view)
+                undo = [] if old is None else [old.close]
+        finally:  # what was planned for no view is released, or else the view that was replaced
+            with HeldInterrupt():
+                for each in reversed(undo):
+                    each()
+
+    def _planned(
+        self, statement: CreateView, choices: Choices, undo: list[Callable[[], None]]
+    ) -> MaintainedView:
+        """Return a view that is in no catalogue yet; `undo` receives what closes it."""
         self._catalogue.evaluate_fillers(statement.query)
         planned = plan_view(
             statement.query,
@@ -120,12 +142,13 @@ class ViewStatements:
             clock=self._clock,
             stopwatch=self._stopwatch,
             tables_version=self._catalogue.tables_version,
+            undo=undo,
         )
-        view = MaintainedView(
+        return MaintainedView(
             statement.name,
             statement.query.strip(),
             planned,
-            columns=statement.columns,
+            schema=_named(statement, planned.plan.schema.outer),
             max_staleness=_max_staleness(statement),
             choices=choices,
             clock=self._clock,
@@ -133,19 +156,6 @@ class ViewStatements:
             lock=self._lock,
             others=self._catalogue,
         )
-        try:
-            if known is not None and known in view.streams:
-                hint = f"write DROP VIEW {known} first, or give the new view another name"
-                reason = f"the view {known} cannot read itself"
-                raise StatementError(reason, statement.text, statement.place, hint)
-            _check_columns(statement, planned.plan.schema.outer, view.schema)
-            old = None if known is None else self._catalogue.remove_view(known)
-            self._catalogue.add_view(view)
-        except BaseException:
-            view.close()
-            raise
-        if old is not None:
-            old.close()
 
     def _check_name(self, statement: CreateView, known: str | None) -> None:
         stream = self._catalogue.streams.found(statement.name)
@@ -191,7 +201,8 @@ class ViewStatements:
                 raise StatementError(reason, statement.text, statement.place, hint)
             return False
         self._check_unread(known, statement, "dropped")
-        self._catalogue.remove_view(known).close()
+        with HeldInterrupt():
+            self._catalogue.remove_view(known).close()
         return True
 
 
@@ -220,14 +231,20 @@ def _max_staleness(statement: CreateView) -> float | None:
     raise QuerySyntaxError("max_staleness is a length of time", statement.text, place, hint)
 
 
-def _check_columns(statement: CreateView, result: pa.Schema, named: pa.Schema) -> None:
-    """Refuse too many names of columns, and columns of one name."""
+def _named(statement: CreateView, result: pa.Schema) -> pa.Schema:
+    """Return the columns of a view: first those that are named; refuse too many names."""
     names = statement.columns or ()
     if len(names) > len(result):
         reason = f"{len(names)} columns are named, and the query returns {len(result)}"
         raise StatementError(reason, statement.text, statement.place)
+    names = (*names, *result.names[len(names) :])
+    return pa.schema([field.with_name(name) for field, name in zip(result, names, strict=True)])
+
+
+def _check_columns(statement: CreateView, schema: pa.Schema) -> None:
+    """Refuse two columns of one name."""
     seen: set[str] = set()
-    for name in named.names:
+    for name in schema.names:
         if name.lower() in seen:
             hint = "name the columns of the query with AS"
             reason = f"the view would have two columns named {name}"

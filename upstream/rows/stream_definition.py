@@ -44,6 +44,13 @@ class StreamDefinition:
             times_of(table.column(self.time), self.name, self.time)
         return table
 
+    def conform_keys(self, data: pa.Table) -> pa.Table:
+        """Return keys with exactly the key columns; raise StreamTypeError if they do not fit."""
+        import pyarrow as pa
+
+        schema = pa.schema([self.schema.field(name) for name in self.key])
+        return conform(data, self.name, schema, self.key)
+
     @property
     def required(self) -> tuple[str, ...]:
         """The columns that every row needs."""

@@ -56,6 +56,44 @@ def test_create_stream_accepts_or_replace_and_if_not_exists(duck: Duck) -> None:
     assert created("CREATE STREAM IF NOT EXISTS s (a INT) KEY (a)", duck).if_not_exists
 
 
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        "KEY (a) TIME (b) SERVER stream",
+        "SERVER stream TIME (b) KEY (a)",
+        "KEY (a) server STREAM TIME (b)",
+    ],
+)
+def test_a_foreign_table_of_the_server_stream_is_a_stream(clauses: str, duck: Duck) -> None:
+    stream = created(f"CREATE FOREIGN TABLE S (a INT, b TIMESTAMP) {clauses}", duck)
+    assert (stream.name, stream.key, stream.time) == ("S", ("a",), "b")
+    assert stream.text[stream.place :].startswith("S (a")
+    assert created("CREATE FOREIGN TABLE IF NOT EXISTS s (a INT) SERVER stream", duck).if_not_exists
+    assert created("CREATE OR REPLACE FOREIGN TABLE s (a INT) SERVER stream", duck).or_replace
+    dropped = parse("DROP FOREIGN TABLE IF EXISTS s", duck)
+    assert dropped == DropStream("DROP FOREIGN TABLE IF EXISTS s", "s", if_exists=True, place=29)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ("CREATE FOREIGN TABLE s (a INT)", "", "expected SERVER stream"),
+        ("CREATE FOREIGN TABLE s (a INT) SERVER mysql", "mysql", "only server is named stream"),
+        ('CREATE FOREIGN TABLE s (a INT) SERVER "stream"', '"stream"', "only server"),
+        ("CREATE FOREIGN TABLE s (a INT) SERVER stream SERVER stream", "stream", "once"),
+        ("CREATE FOREIGN TABLE s (a INT) SERVER stream OPTIONS (a 'b')", "OPTIONS", "once each"),
+        ("CREATE STREAM s (a INT) SERVER stream", "SERVER", "expected KEY"),
+        ("CREATE FOREIGN TABLE SERVER stream", "stream", "expected the columns"),
+    ],
+)
+def test_a_foreign_table_of_another_server_is_refused(
+    text: str, place: str, reason: str, duck: Duck
+) -> None:
+    with refused(QuerySyntaxError, place, reason) as caught:
+        parse(text, duck)
+    assert "SERVER stream" in caught.value.hint or "FOREIGN" not in text
+
+
 def test_words_of_the_grammar_may_be_names(duck: Duck) -> None:
     stream = created("CREATE STREAM stream (key INT, time TIMESTAMP) KEY (key) TIME (time)", duck)
     assert (stream.name, stream.key, stream.time) == ("stream", ("key",), "time")

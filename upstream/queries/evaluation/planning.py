@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ...errors import StatementError, UnboundedQueryError
+from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import renamed_tables
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from ..results.answer import Evaluation
     from ..rewriting.split_query import SplitQuery
     from ..sql.trees import Query
+    from .refreshed import Refreshed
     from .view_table import ViewSource
 
 WITHOUT_END: Final = frozenset({WindowKind.LATEST, WindowKind.STREAM, WindowKind.VIEW})
@@ -69,7 +71,7 @@ class Plan:
     streams: frozenset[str]
     tables: frozenset[str]
     failing: FailingRows
-    side_tables: tuple[SideTable | ViewTable, ...] = ()
+    side_tables: tuple[Refreshed, ...] = ()
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None
     incomplete: str = ""
@@ -137,15 +139,15 @@ class Planner:
         self._views = views
         self._duck = given.duck
         self._failing = given.failing
-        self._readers: list[LogReader] = []
+        self._undo: list[Callable[[], None]] = []
 
     def plan(self) -> Plan:
         """Plan the query; raise QueryError if it would need unbounded memory."""
         try:
             return self._plan()
         except BaseException:
-            for reader in self._readers:
-                reader.close()  # otherwise streams would keep rows for a query that does not exist
+            for undo in self._undo:
+                undo()  # otherwise streams would keep rows for a query that does not exist
             raise
 
     def _plan(self) -> Plan:
@@ -203,7 +205,7 @@ class Planner:
         numbers = [i for i, window in enumerate(windows) if window.kind is not WindowKind.VIEW]
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
-        readers = [self._reader(i) for i in numbers]
+        newest = [self._newest_reader(i) for i in numbers]
         is_by_row = split_query.row_wise and all(
             windows[i].kind is WindowKind.STREAM for i in numbers
         )
@@ -214,23 +216,30 @@ class Planner:
                 hint="leave emit='changed' out",
             )
         evaluation = NewestEvaluation(
-            readers,
-            [self._newest_rows(i) for i in numbers],
+            newest,
             whole=self._prepared_whole(split_query, numbers),
             schema=self._schema.inner,
             is_by_row=is_by_row,
             failing=self._failing,
         )
+        readers = [each.reader for each in newest]
         found = self._plan_of(split_query, evaluation, readers, side_tables)
         return replace(found, incomplete="each result contains only news" if is_by_row else "")
 
-    def _newest_rows(self, number: int) -> NewestRows:
+    def _newest_reader(self, number: int) -> NewestReader:
         window = self._parsed.windows[number]
-        return NewestRows(self._definitions[number], window.rows or 1, window.per or None)
+        newest = NewestRows(
+            self._definitions[number],
+            window.rows or 1,
+            window.per or None,
+            expire_after=window.expire_after,
+        )
+        return NewestReader(self._reader(number, follows_deletions=True), newest)
 
-    def _reader(self, number: int) -> LogReader:
-        reader = self._streams[self._parsed.windows[number].stream].log.reader()
-        self._readers.append(reader)
+    def _reader(self, number: int, *, follows_deletions: bool = False) -> LogReader:
+        log = self._streams[self._parsed.windows[number].stream].log
+        reader = log.reader(follows_deletions=follows_deletions)
+        self._undo.append(reader.close)
         return reader
 
     def _prepared_whole(self, split_query: SplitQuery, numbers: list[int]) -> Prepared:
@@ -244,7 +253,7 @@ class Planner:
         split_query: SplitQuery,
         evaluation: Evaluation,
         readers: Sequence[LogReader],
-        side_tables: tuple[SideTable | ViewTable, ...] = (),
+        side_tables: tuple[Refreshed, ...] = (),
         reset: Callable[[], None] | None = None,
     ) -> Plan:
         return Plan(
@@ -281,6 +290,7 @@ class Planner:
                 continue
             if window.kind is WindowKind.VIEW:
                 side_tables.append(ViewTable(self._views[window.stream], self._duck))
+                self._undo.append(side_tables[-1].close)
                 names[f"chunk_{i}"] = side_tables[-1].name
                 continue
             if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
@@ -289,7 +299,8 @@ class Planner:
                 hint = f"use latest({stream}), or give it the same window"
                 self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
-            side_table = SideTable(self._reader(i), self._newest_rows(i), schema, self._duck)
+            side_table = SideTable(self._newest_reader(i), schema, self._duck)
+            self._undo[-1] = side_table.close  # which closes the reader
             names[f"chunk_{i}"] = side_table.name
             side_tables.append(side_table)
         return renamed_tables(self._parsed.query, names), tuple(side_tables)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ..results.failing_rows import FailingRows
     from .finish import Finish
     from .increments import Increments
-    from .newest import SideTable
-    from .view_table import ViewTable
+    from .refreshed import Refreshed
 
 _CHUNK: Final = 0
 """All rows of a view are in one chunk."""
@@ -58,7 +57,7 @@ class ViewEvaluation:
         increments: Increments,
         *,
         finish: Finish,
-        side_tables: Sequence[SideTable | ViewTable],
+        side_tables: Sequence[Refreshed],
         tables_version: Callable[[], int],
         failing: FailingRows,
     ) -> None:

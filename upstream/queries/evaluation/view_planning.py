@@ -12,41 +12,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
-from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
-from ..rewriting.relations import renamed_tables, tables_in
+from ..rewriting.explain_view import explain_view
+from ..rewriting.relations import tables_in
 from ..rewriting.split import split
 from ..rewriting.split_query import SplitQuery
 from ..rewriting.static_parts import as_table, with_static_parts
 from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
+from ..sql.functions import functions_of
 from ..sql.lending import prepare, run_once
-from ..sql.standing_needs import tables_read
-from ..sql.trees import without_order
-from ..sql.window_clause import WindowClause, WindowKind
+from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
+from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
-from .newest import SideTable
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .view import ViewEvaluation
-from .view_table import ViewTable
+from .view_sources import ViewSources, is_all_rows
 from .window_planning import Given
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ...clock import Clock
     from ...database.duck import Duck
     from ...tables.engine_stream import EngineStream
     from ...tables.log import LogReader
     from ..choices import Choices
+    from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
     from ..rewriting.static_parts import StaticPart
     from ..sql import ParsedQuery
     from ..sql.trees import Query
+    from .followed_rows import FollowedRows
+    from .increments import Leaf as IncrementalLeaf
     from .view_table import ViewSource
 
 
@@ -54,16 +55,14 @@ if TYPE_CHECKING:
 class ViewPlan:
     """How a view is evaluated.
 
-    `static_tables` are the tables below its streams, which must stay as they were; `static_parts`
-    names what was computed of them. `beside` names what the upper part reads besides partials:
-    tables, views and newest rows. `evaluation` is None if the view reads windows.
+    `evaluation` is None if the view reads windows. `static_tables` are the tables below its
+    streams, which must stay as they were. `explanation` says which part runs when.
     """
 
     plan: Plan
     evaluation: ViewEvaluation | None
     static_tables: frozenset[str] = frozenset()
-    static_parts: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    explanation: str = ""
     release: Callable[[], None] = lambda: None
 
 
@@ -77,8 +76,13 @@ def plan_view(
     clock: Clock,
     stopwatch: Clock,
     tables_version: Callable[[], int],
+    undo: list[Callable[[], None]],
 ) -> ViewPlan:
-    """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory."""
+    """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
+
+    `undo` receives what the caller has to call, the last one first, if there will be no view:
+    otherwise streams would keep rows for it.
+    """
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
@@ -87,22 +91,26 @@ def plan_view(
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
-            return ViewPlan(Planner(given, streams, views).plan(), None)
-        return _ViewPlanner(given, streams, views, tables_version).plan()
+            return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
+        sources = ViewSources(parsed, streams, views, duck=duck, clock=clock, undo=undo)
+        return _ViewPlanner(given, sources, tables_version, undo).plan()
 
 
-def _is_all_rows(window: WindowClause) -> bool:
-    is_landmark = window.kind is WindowKind.LANDMARK and not window.slide
-    return is_landmark or window.kind is WindowKind.STREAM
+def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
+    """Note how a plan is undone."""
+    undo.append(plan.evaluation.close)
+    undo += [reader.close for reader in plan.readers]
+    undo += [each.close for each in plan.side_tables]
+    return plan
 
 
 def _has_windows(parsed: ParsedQuery) -> bool:
     """Tell whether a view reads windows that close; raise if it reads all rows as well."""
-    others = [i for i, window in enumerate(parsed.windows) if _is_all_rows(window)]
+    others = [i for i, window in enumerate(parsed.windows) if is_all_rows(window)]
     closing_ones = [
         window
         for window in parsed.windows
-        if window.kind not in WITHOUT_END and not _is_all_rows(window)
+        if window.kind not in WITHOUT_END and not is_all_rows(window)
     ]
     if closing_ones and others:
         stream = parsed.windows[others[0]].stream
@@ -118,110 +126,90 @@ class _ViewPlanner:
     def __init__(
         self,
         given: Given,
-        streams: Mapping[str, EngineStream],
-        views: Mapping[str, ViewSource],
+        sources: ViewSources,
         tables_version: Callable[[], int],
+        undo: list[Callable[[], None]],
     ) -> None:
         self._given = given
-        self._parsed = given.parsed
         self._duck = given.duck
-        self._streams = streams
-        self._views = views
+        self._sources = sources
         self._tables_version = tables_version
-        self._undo: list[Callable[[], None]] = []
-        """What to call if planning fails: otherwise streams would keep rows for no view."""
+        self._undo = undo
         self._parts: list[StaticPart] = []
+        self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
         """Plan the view."""
-        try:
-            return self._plan()
-        except BaseException:
-            for undo in reversed(self._undo):
-                undo()
-            raise
-
-    def _plan(self) -> ViewPlan:
-        query, side_tables, names = self._renamed()
-        split_query = self._split(query, names)
-        self._check_leaves(split_query, {each.name for each in side_tables})
-        below = frozenset(name for leaf in split_query.leaves for name in tables_read(leaf.partial))
-        leaves = [self._with_static_parts(leaf, names) for leaf in split_query.leaves]
-        split_query = replace(split_query, leaves=tuple(leaves))
-        readers = [self._reader(name) for name in names]
-        finish_tables = tables_read(split_query.finish)
-        evaluation = self._evaluation(split_query, names, readers, side_tables, finish_tables)
+        sources = self._sources
+        split_query = self._followed() or self._split(sources.with_newest_as_tables())
+        streams = [leaf for leaf in split_query.leaves if self._is_of_stream(leaf)]
+        for leaf in streams:
+            self._check_leaf(leaf)
+        read = [name for leaf in streams for name in tables_read(leaf.partial)]
+        below = with_tables_behind(frozenset(read), self._duck) if read else frozenset()
+        split_query = replace(
+            split_query, leaves=tuple(self._with_static_parts(leaf) for leaf in split_query.leaves)
+        )
+        readers, followed = sources.readers(), sources.followed()
+        evaluation = self._evaluation(split_query, readers, followed)
+        self._undo.append(evaluation.close)
+        query = self._given.parsed.query
         plan = Plan(
             split_query,
             evaluation,
             tuple(readers),
             self._given.schema,
-            frozenset(window.stream for window in self._parsed.windows),
-            tables_read(self._parsed.query),
+            frozenset(window.stream for window in self._given.parsed.windows),
+            tables_read(query) | self._functions.own_in(query),
             self._given.failing,
-            tuple(side_tables),
+            (*sources.sides, *followed),
         )
-        texts = tuple(" joined with ".join(part.reads) for part in self._parts)
-        beside = (*self._changing(), *sorted(finish_tables))
-        return ViewPlan(plan, evaluation, below, texts, beside, self._drop_parts)
+        return ViewPlan(plan, evaluation, below, self._explained(split_query), self._drop_parts)
 
-    def _renamed(self) -> tuple[Query, list[SideTable | ViewTable], list[str]]:
-        """Return the query over one chunk per stream, its side tables, and the streams."""
-        names: list[str] = []
-        side_tables: list[SideTable | ViewTable] = []
-        renames: dict[str, str] = {}
-        for i, window in enumerate(self._parsed.windows):
-            if _is_all_rows(window):
-                if window.stream not in names:
-                    names.append(window.stream)
-                renames[f"chunk_{i}"] = f"chunk_{names.index(window.stream)}"
-            else:
-                side_tables.append(self._side_table(i))
-                renames[f"chunk_{i}"] = side_tables[-1].name
-        return without_order(renamed_tables(self._parsed.query, renames)), side_tables, names
-
-    def _side_table(self, number: int) -> SideTable | ViewTable:
-        window = self._parsed.windows[number]
-        made: SideTable | ViewTable
-        if window.kind is WindowKind.VIEW:
-            made = ViewTable(self._views[window.stream], self._duck)
-        else:
-            definition = self._streams[window.stream].definition
-            newest = NewestRows(definition, window.rows or 1, window.per or None)
-            rows, reader = self._streams[window.stream].newest_and_reader()
-            if {*window.per} <= {*definition.key}:
-                newest.add(rows)
-            made = SideTable(reader, newest, definition.schema, self._duck)
-        self._undo.append(made.close)
-        return made
-
-    def _reader(self, name: str) -> LogReader:
-        reader = self._streams[name].log.reader()
-        self._undo.append(reader.close)
-        return reader
-
-    def _split(self, query: Query, names: Sequence[str]) -> SplitQuery:
-        if not names:
+    def _split(self, query: Query) -> SplitQuery:
+        if not self._sources.windows:
             return SplitQuery((), (), query, None, query, row_wise=False)
-        windows = tuple(WindowClause(WindowKind.LANDMARK, name) for name in names)
-        return split(query, windows, self._schemas(names), self._duck)
+        return split(query, self._sources.windows, self._sources.chunks, self._duck)
 
-    def _schemas(self, names: Sequence[str]) -> dict[str, pa.Schema]:
-        return {f"chunk_{i}": self._streams[name].definition.schema for i, name in enumerate(names)}
+    def _followed(self) -> SplitQuery | None:
+        """Return the query if some leaf follows newest rows, or None if none can."""
+        if not self._sources.newest:
+            return None
+        split_query = self._split(self._sources.with_newest_as_chunks())
+        first = len(self._sources.names)
+        for leaf in split_query.leaves:
+            if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
+                return None
+        is_any = any(self._changing_leaf(leaf) is not None for leaf in split_query.leaves)
+        return split_query if is_any else None
+
+    def _is_of_stream(self, leaf: Leaf) -> bool:
+        """Tell whether a leaf reads all rows of a stream."""
+        return min(leaf.windows) < len(self._sources.names)
+
+    def _changing_leaf(self, leaf: Leaf) -> ChangingLeaf | None:
+        """Return a leaf that follows newest rows, or None if it reads others or cannot follow."""
+        if self._is_of_stream(leaf) or tables_in(leaf.partial) & self._lent():
+            return None
+        return changeable(leaf)
+
+    def _lent(self) -> set[str]:
+        return {each.name for each in self._sources.sides}
 
     # What cannot be maintained
 
-    def _check_leaves(self, split_query: SplitQuery, changing: set[str]) -> None:
-        """Refuse leaves that would keep all rows, or join rows with what changes later."""
-        for leaf in split_query.leaves:
-            if len(leaf.windows) > 1 or leaf.groups is None:
-                self._refuse_keeping(leaf, split_query)
-            beside = tables_in(leaf.partial) & changing
-            if beside:
-                self._refuse_changing(leaf, split_query)
+    def _check_leaf(self, leaf: Leaf) -> None:
+        """Refuse a leaf that would keep all rows, or joins rows with what changes later."""
+        if len(leaf.windows) > 1 or not _is_bounded(leaf):
+            self._refuse_keeping(leaf)
+        if tables_in(leaf.partial) & self._lent():
+            self._refuse_changing(leaf)
+        macro = self._functions.reading_in(leaf.partial)
+        if macro:
+            self._refuse_macro(leaf, macro)
 
-    def _refuse_keeping(self, leaf: Leaf, split_query: SplitQuery) -> None:
-        stream = split_query.windows[leaf.windows[0]].stream
+    def _refuse_keeping(self, leaf: Leaf) -> None:
+        stream = self._stream_of(leaf)
         why = leaf.reason or "the result contains its rows"
         hint = f"aggregate the rows of {stream}, or read latest({stream}) or a window such as "
         hint += f"hop({stream}, …)"
@@ -229,36 +217,37 @@ class _ViewPlanner:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
         reason = f"this view would have to keep all rows of {stream}: {why}"
-        self._parsed.refuse(UnboundedQueryError, self._number(stream), reason, hint)
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(UnboundedQueryError, number, reason, hint)
 
-    def _refuse_changing(self, leaf: Leaf, split_query: SplitQuery) -> None:
-        stream = split_query.windows[leaf.windows[0]].stream
-        what = " or ".join(dict.fromkeys(self._changing()))
+    def _refuse_changing(self, leaf: Leaf) -> None:
+        stream = self._stream_of(leaf)
+        what = " or ".join(dict.fromkeys(self._sources.changing))
         reason = f"rows of {stream} are combined with {what}, which changes after they arrived"
         hint = f"group {stream} in a subquery first, by the columns that are compared with {what}"
-        self._parsed.refuse(StatementError, self._number(stream), reason, hint)
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(StatementError, number, reason, hint)
 
-    def _changing(self) -> list[str]:
-        """Return what the view reads that is neither all rows of a stream nor a table."""
-        return [
-            each.stream if each.kind is WindowKind.VIEW else f"latest({each.stream})"
-            for each in self._parsed.windows
-            if not _is_all_rows(each)
-        ]
+    def _refuse_macro(self, leaf: Leaf, macro: str) -> None:
+        stream = self._stream_of(leaf)
+        reason = f"rows of {stream} are combined with what {macro}() reads, which may change"
+        hint = f"write the query of {macro}() in its place"
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(StatementError, number, reason, hint)
 
-    def _number(self, stream: str) -> int:
-        """Return the number of the first window over all rows of a stream."""
-        return next(
-            i
-            for i, window in enumerate(self._parsed.windows)
-            if window.stream == stream and _is_all_rows(window)
-        )
+    def _stream_of(self, leaf: Leaf) -> str:
+        return self._sources.names[min(leaf.windows)]
 
     # Parts
 
-    def _with_static_parts(self, leaf: Leaf, names: Sequence[str]) -> Leaf:
-        """Compute what the leaf reads of tables, and let it read that instead."""
-        trial = Trial(self._duck, self._schemas(names))
+    def _with_static_parts(self, leaf: Leaf) -> Leaf:
+        """Compute what a leaf reads of tables, and let it read that instead.
+
+        A leaf over newest rows reads the tables themselves: it can be computed again.
+        """
+        if not self._is_of_stream(leaf):
+            return leaf
+        trial = Trial(self._duck, self._sources.chunks)
         return with_static_parts(leaf, trial, self._duck.new_name, self)
 
     def make(self, part: StaticPart) -> None:
@@ -282,23 +271,78 @@ class _ViewPlanner:
     def _evaluation(
         self,
         split_query: SplitQuery,
-        names: Sequence[str],
         readers: Sequence[LogReader],
-        side_tables: Sequence[SideTable | ViewTable],
-        finish_tables: frozenset[str],
+        followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
-        schemas = self._schemas(names)
-        leaves = [
-            ChunkLeaf(leaf, schemas[f"chunk_{leaf.windows[0]}"], self._duck, cumulative=True)
-            for leaf in split_query.leaves
-        ]
-        schema = self._given.schema.inner
-        finish = Finish(split_query, leaves, schema, self._duck, chunks=schemas, bounds={})
+        leaves = [self._leaf(leaf, followed) for leaf in split_query.leaves]
+        schema, chunks = self._given.schema.inner, self._sources.chunks
+        finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
         return ViewEvaluation(
             readers,
             Increments(leaves, finish, self._given.failing),
             finish=finish,
-            side_tables=side_tables,
-            tables_version=self._tables_version if finish_tables else lambda: 0,
+            side_tables=(*self._sources.sides, *followed),
+            tables_version=self._version_of(
+                split_query.finish,
+                *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
+            ),
             failing=self._given.failing,
         )
+
+    def _leaf(self, leaf: Leaf, followed: Sequence[FollowedRows]) -> IncrementalLeaf:
+        """Return what evaluates a leaf."""
+        chunks, first = self._sources.chunks, len(self._sources.names)
+        if self._is_of_stream(leaf):
+            return ChunkLeaf(leaf, chunks[f"chunk_{leaf.windows[0]}"], self._duck, cumulative=True)
+        tables = self._version_of(leaf.partial)
+        made = self._changing_leaf(leaf)
+        if made is not None:
+            rows = followed[leaf.windows[0] - first]
+            schema = chunks[f"chunk_{leaf.windows[0]}"]
+            follower = ChangeableLeaf(made, schema, self._duck, present=rows.table, version=tables)
+            rows.followed_by(follower)
+            return follower
+        read = {f"chunk_{number}": followed[number - first] for number in leaf.windows}
+        sources = (*read.values(), *self._sources.sides)
+        return PresentLeaf(
+            leaf,
+            {name: chunks[name] for name in read},
+            self._duck,
+            rows={name: each.table for name, each in read.items()},
+            version=lambda: (tables(), *(each.version for each in sources)),
+        )
+
+    def _version_of(self, *queries: Query) -> Callable[[], int]:
+        """Return what tells whether queries may read something else than before.
+
+        Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
+        """
+        tables = [name for query in queries for name in tables_read(query)]
+        is_of_tables = all(map(self._duck.has_table, tables))
+        is_of_tables &= not any(map(reads_functions, queries))
+        if any(map(self._functions.volatile_in, queries)) or not is_of_tables:
+            return count().__next__
+        if tables or any(map(self._functions.own_in, queries)):
+            return self._tables_version
+        return lambda: 0
+
+    def _explained(self, split_query: SplitQuery) -> str:
+        static = [" joined with ".join(part.reads) for part in self._parts]
+        beside = sorted(tables_read(split_query.finish))
+        newest = self._sources.newest
+        followed = {f"latest({each.stream})" for each in newest}
+        beside = [*(each for each in self._sources.changing if each not in followed), *beside]
+        comes_and_goes = [
+            leaf.relation for leaf in split_query.leaves if self._changing_leaf(leaf) is not None
+        ]
+        present = [
+            leaf.relation
+            for leaf in split_query.leaves
+            if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
+        ]
+        return explain_view(split_query, static, beside, comes_and_goes, present)
+
+
+def _is_bounded(leaf: Leaf) -> bool:
+    """Tell whether the partials of a leaf can be merged, so that not all rows are kept."""
+    return leaf.groups is not None

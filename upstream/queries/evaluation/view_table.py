@@ -27,6 +27,9 @@ class ViewSource(Protocol):
     def first_waiting(self) -> float | None:
         """Return the arrival of the first row that its result does not contain yet, or None."""
 
+    def due_at(self) -> float | None:
+        """Return when the clock alone will change its result, or None."""
+
 
 class ViewTable:
     """Lends the result of a view to DuckDB."""
@@ -60,7 +63,11 @@ class ViewTable:
         """Return the arrival of the first row that the view's result does not contain yet."""
         return self._view.first_waiting()
 
-    def refresh(self) -> None:
+    def due_at(self) -> float | None:
+        """Return when the clock alone will change the view's result, or None."""
+        return self._view.due_at()
+
+    def refresh(self, now: float) -> None:
         """Lend the view's result. O(1) if nothing has changed."""
         table = self._view.table()
         if table is not self._table:

@@ -154,7 +154,7 @@ class _Steps:
         """Delete keys."""
         if keys.num_rows:
             self._flush()
-            self._steps.append(partial(self._stream.delete, keys))  # type: ignore[attr-defined]
+            self._steps.append(partial(self._stream.delete, keys))
 
     def end(self) -> Callable[[], None]:
         """Return the function that does it all.

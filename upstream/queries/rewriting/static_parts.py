@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
+from ..sql.functions import name_of
 from ..sql.trees import chunks_in, column, nested_queries
 from .block import as_source, is_inner, read_block, source_nodes
 from .not_incremental import NotIncrementalError
@@ -95,14 +96,14 @@ class _Parts:
 
     def _take(self, node: exp.Expr, within: exp.Expr, conditions: tuple[exp.Expr, ...]) -> None:
         """Make a part of a relation, and make the partial read it in place."""
-        alias = node.alias_or_name
+        alias = node.alias_or_name or name_of(node.this)  # of a function in FROM
         names = self._trial.columns(exp.select("*").from_(node.copy())).names
         read = _columns_read(within, names, alias)
         query = exp.select(*map(column, read)).from_(node.copy()).where(*conditions)
         text = query.sql("duckdb")
         if text not in self._known:
             self._known[text] = self._new_name()
-            reads = tuple(table.name for table in query.find_all(exp.Table))
+            reads = tuple(table.name or table.alias for table in query.find_all(exp.Table))
             self._tables.make(StaticPart(self._known[text], query, reads))
         table = exp.Table(this=exp.to_identifier(self._known[text], quoted=True))
         table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
@@ -115,7 +116,9 @@ def _is_static(node: exp.Expr) -> bool:
         return False
     if isinstance(node, exp.Subquery):
         return isinstance(node.this, exp.Query)
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    if isinstance(node, exp.Table):
+        return isinstance(node.this, exp.Identifier) or not node.this.find(exp.Column)
+    return False
 
 
 def _conditions(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:

@@ -1,7 +1,8 @@
 """Parses one statement: its kind, and its parts.
 
 CREATE STREAM is CREATE TABLE followed by two clauses. The tokens before the clauses are parsed as
-CREATE TABLE, by the parser that knows all of DuckDB's types.
+CREATE TABLE, by the parser that knows all of DuckDB's types. CREATE FOREIGN TABLE … SERVER stream
+(section 3.6 of the views paper) is CREATE STREAM in other words.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from .view_statements import view_statement
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
 _FORM_OF_AS = "write CREATE STREAM means KEY (symbol) AS SELECT symbol, avg(price) AS mean FROM …"
 _CLAUSES_OF_AS: Final = ("KEY", "TIME", "WITH")
+_FOREIGN_FORM = "write CREATE FOREIGN TABLE trades (time TIMESTAMP, symbol TEXT) SERVER stream"
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
 
 
@@ -45,10 +47,10 @@ def parse(text: str, duck: Duck) -> Statement:
     Raise QuerySyntaxError with the place if DuckDB cannot read it either.
     """
     source = SourceText(text)
-    tokens = source.one_statement()
+    tokens, is_foreign = _without_foreign(source.one_statement())
     words = [token.text.upper() for token in tokens[:4]]
     if words[:2] == ["CREATE", "STREAM"] or words == ["CREATE", "OR", "REPLACE", "STREAM"]:
-        return _create(source, tokens, words.index("STREAM"))
+        return _create(source, tokens, words.index("STREAM"), is_foreign=is_foreign)
     if words[:2] == ["DROP", "STREAM"]:
         return _drop(source, tokens)
     if (about_view := view_statement(source, tokens)) is not None:
@@ -105,14 +107,28 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
     return DropStream(source.text, name, if_exists, place)
 
 
-def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream | CreateStreamAs:
-    reader = TokenReader(source, tokens, stream + 1, _FORM)
+def _without_foreign(tokens: list[Token]) -> tuple[list[Token], bool]:
+    """Return the tokens with STREAM in place of FOREIGN TABLE, and whether that was there."""
+    words = [token.text.upper() for token in tokens[:5]]
+    for before in (["CREATE"], ["CREATE", "OR", "REPLACE"], ["DROP"]):
+        at = len(before)
+        if words[: at + 2] == [*before, "FOREIGN", "TABLE"]:
+            start, end = tokens[at].start, tokens[at + 1].end
+            stream = Token(TokenType.VAR, "STREAM", start=start, end=end)
+            return [*tokens[:at], stream, *tokens[at + 2 :]], True
+    return tokens, False
+
+
+def _create(
+    source: SourceText, tokens: list[Token], stream: int, *, is_foreign: bool
+) -> CreateStream | CreateStreamAs:
+    reader = TokenReader(source, tokens, stream + 1, _FOREIGN_FORM if is_foreign else _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     if if_not_exists and stream == 3:
         reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
     place = reader.place
     name = reader.name("the name of a stream")
-    if any(reader.comes(word) for word in ("AS", *_CLAUSES_OF_AS)):
+    if not is_foreign and any(reader.comes(word) for word in ("AS", *_CLAUSES_OF_AS)):
         into = ResultsInto(name, text=source.text, place=place)
         statement = _create_as(source, reader, into)
         return replace(statement, or_replace=stream == 3, if_not_exists=if_not_exists)
@@ -123,15 +139,8 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
     table[stream] = keyword
     columns = _columns(source, table, tokens[columns_from].start)
     names = [column.name for column in columns]
-    clauses: dict[str, list[str]] = {}
-    while not reader.is_at_end:
-        clause = next((each for each in ("KEY", "TIME") if reader.skip(each)), None)
-        if clause is None or clause in clauses:
-            reader.refuse("expected KEY (columns) and TIME (column), once each")
-        clauses[clause] = reader.names(names)
+    clauses = _clauses(reader, names, is_foreign=is_foreign)
     time = clauses.get("TIME", [])
-    if len(time) > 1:
-        reader.refuse("a stream can have only one time column")
     return CreateStream(
         text=source.text,
         name=name,
@@ -164,6 +173,29 @@ def _create_as(source: SourceText, reader: TokenReader, into: ResultsInto) -> Cr
         reader.refuse("a stream can have only one time column")
     into = replace(into, key=tuple(clauses.get("KEY", ())), time=time[0] if time else None)
     return CreateStreamAs(source.text, into, options, reader.rest())
+
+
+def _clauses(reader: TokenReader, names: list[str], *, is_foreign: bool) -> dict[str, list[str]]:
+    """Read the clauses after the columns, in any order."""
+    clauses: dict[str, list[str]] = {}
+    known = ("KEY", "TIME", "SERVER") if is_foreign else ("KEY", "TIME")
+    while not reader.is_at_end:
+        clause = next((each for each in known if reader.skip(each)), None)
+        if clause is None or clause in clauses:
+            server = "SERVER stream, " if is_foreign else ""
+            reader.refuse(f"expected {server}KEY (columns) and TIME (column), once each")
+        clauses[clause] = _server(reader) if clause == "SERVER" else reader.names(names)
+    if is_foreign and "SERVER" not in clauses:
+        reader.refuse("expected SERVER stream")
+    if len(clauses.get("TIME", [])) > 1:
+        reader.refuse("a stream can have only one time column")
+    return clauses
+
+
+def _server(reader: TokenReader) -> list[str]:
+    if not reader.skip("STREAM"):
+        reader.refuse("the only server is named stream")
+    return ["stream"]
 
 
 def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.ColumnDef, ...]:

@@ -36,8 +36,8 @@ _EXPLAIN = re.compile(
 _READ_ONLY = {"SELECT", "MULTI", "EXPLAIN"}
 """DuckDB's names for statements that change nothing; for DuckDB, a PIVOT is several statements."""
 _STREAM_STATEMENTS = (
-    "streams support CREATE STREAM, DROP STREAM and INSERT INTO; CREATE TABLE … AS SELECT makes a "
-    "table of their newest rows"
+    "streams support CREATE STREAM, DROP STREAM, INSERT INTO, COPY … FROM 'file', DELETE FROM and "
+    "TRUNCATE; CREATE TABLE … AS SELECT makes a table of their newest rows"
 )
 _DOWNLOADS = {
     "LOAD": re.compile(r"\bINSTALL\b", re.IGNORECASE),

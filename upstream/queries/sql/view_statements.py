@@ -47,6 +47,8 @@ def _create(
     first = 2 + len(modifiers) + 2 * or_replace
     reader = TokenReader(source, tokens, first, _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
+    if if_not_exists and or_replace:
+        reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
     place = reader.place
     name = reader.name("the name of a view")
     if reader.is_next("."):

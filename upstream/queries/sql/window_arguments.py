@@ -4,7 +4,7 @@
     hop(stream, size, slide[, offset => …][, zone => …][, empty => true][, by => arrival])
     session(stream, gap[, per => columns][, by => arrival])
     rows(stream, size[, slide])
-    latest(stream[, rows => n][, per => columns])
+    latest(stream[, rows => n][, per => columns][, expire_after => interval])
     landmark(stream[, slide][, by => arrival])
 
 Positional arguments may be named as well (`size => …`).
@@ -58,7 +58,10 @@ _FORMS: Final = {
         *(("size", "slide"), 2, _PERIODIC, ("slide", "size", "offset")),
     ),
     WindowKind.ROWS: _Form("rows(stream, 1000, 100)", ("size", "slide"), 1),
-    WindowKind.LATEST: _Form("latest(stream, rows => 3, per => symbol)", named=("rows", "per")),
+    WindowKind.LATEST: _Form(
+        "latest(stream, rows => 3, per => symbol, expire_after => INTERVAL '10 minutes')",
+        named=("rows", "per", "expire_after"),
+    ),
     WindowKind.LANDMARK: _Form(
         "landmark(stream) or landmark(stream, INTERVAL '1 hour')", ("slide",), 0, ("by",)
     ),

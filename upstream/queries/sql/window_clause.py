@@ -53,7 +53,8 @@ class WindowClause:
     that ends it. With months as `unit`, windows begin at midnight of a month's first day in `zone`,
     and `offset` is still in the axis' own unit. `rows` are those of `latest`, and `per` the columns
     of the groups of `latest` and of sessions. `answers_empty` asks for results of windows without
-    rows.
+    rows. `expire_after` is the seconds after which a group leaves `latest` if no row has arrived
+    for it.
     """
 
     kind: WindowKind
@@ -67,6 +68,7 @@ class WindowClause:
     unit: Unit = Unit.PLAIN
     zone: str | None = None
     answers_empty: bool = False
+    expire_after: float | None = None
 
     @property
     def step(self) -> int:
