@@ -223,7 +223,7 @@ class Engine:
         SQL this is `DELETE FROM stream WHERE …`, also for a stream without a key.
         """
         self._check_open()
-        entry = self._catalogue.streams.named(stream)
+        entry = self._to_fill(stream)
         if not entry.definition.key:
             expected = "a stream with a key; its only key is deleted by DELETE FROM in SQL"
             raise ParameterError("stream", stream, expected)

@@ -75,7 +75,13 @@ def test_the_newest_row_of_each_key_is_what_a_stream_is(setting: Setting, text: 
 
 
 @pytest.mark.parametrize(
-    "window", ["tumble(bids, 10)", "latest(bids, rows => 2)", "latest(bids, per => x)"]
+    "window",
+    [
+        "tumble(bids, 10)",
+        "latest(bids, rows => 2)",
+        "latest(bids, per => x)",
+        "latest(bids, expire_after => INTERVAL '1 minute')",
+    ],
 )
 def test_windows_are_for_standing_queries(setting: Setting, window: str) -> None:
     with pytest.raises(StatementError, match="standing queries") as caught:

@@ -16,6 +16,7 @@ from upstream import (
     InPlaceScheduler,
     ManualClock,
     ParameterError,
+    StatementError,
     StreamTypeError,
     UnknownNameError,
     UpdateQueue,
@@ -45,6 +46,22 @@ def test_keys_that_do_not_fit_are_refused_and_nothing_is_deleted(engine: Engine)
     with pytest.raises(ParameterError, match="DELETE FROM"):
         engine.delete("beats", {"n": [1]})
     assert engine.sql("FROM bids").num_rows == 1
+
+
+def test_views_and_streams_of_results_are_not_emptied_or_filled_by_hand(
+    engine: Engine, tmp_path: Path
+) -> None:
+    engine.sql("CREATE VIEW kept AS SELECT k, x FROM latest(bids)")
+    engine.sql("CREATE STREAM counts AS SELECT k, count(*) AS n FROM tumble(bids, 10) GROUP BY k")
+    path = tmp_path / "t.csv"
+    path.write_text("1,a\n", encoding="utf-8")
+    for name, reason in (("kept", "view"), ("counts", "filled by a query")):
+        texts = [f"DELETE FROM {name}", f"TRUNCATE {name}", f"COPY {name} FROM '{path}'"]
+        for text in texts:
+            with pytest.raises(StatementError, match=reason):
+                engine.sql(text)
+        with pytest.raises((ParameterError, StatementError), match=reason):
+            engine.delete(name, {"k": ["a"]})
 
 
 def test_an_aggregate_over_the_newest_rows_is_evaluated_anew(engine: Engine) -> None:

@@ -65,7 +65,7 @@ class Statements:
         self._standing = standing
         self._append = append
         self._known = KnownQueries(catalogue)
-        self._rows = StreamRows(catalogue.streams, duck, append=append, ask=self.run)
+        self._rows = StreamRows(catalogue, duck, append=append, ask=self.run)
         self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
 
     def run(self, text: str) -> pa.Table:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..database.duck import Duck
-    from ..tables.engine_stream import Streams
+    from .catalogue import Catalogue
     from .sql import OtherStatement
     from .sql.copying import CopyFrom
     from .sql.deleting import DeleteFrom
@@ -23,26 +23,29 @@ if TYPE_CHECKING:
 class StreamRows:
     """Runs such statements; `append` adds rows to a stream, and `ask` answers a query."""
 
-    __slots__ = ("_append", "_ask", "_duck", "_streams")
+    __slots__ = ("_append", "_ask", "_catalogue", "_duck")
 
     def __init__(
         self,
-        streams: Streams,
+        catalogue: Catalogue,
         duck: Duck,
         *,
         append: Callable[[str, pa.Table], int],
         ask: Callable[[str], pa.Table],
     ) -> None:
-        self._streams = streams
+        self._catalogue = catalogue
         self._duck = duck
         self._append = append
         self._ask = ask
 
     def run(self, statement: OtherStatement) -> pa.Table | None:
         """Run a statement, and return how many rows or keys it was about; None if it is another."""
-        if (deletion := deletion_in(statement, self._streams, self._duck)) is not None:
+        streams = self._catalogue.streams
+        if (deletion := deletion_in(statement, streams, self._duck)) is not None:
+            self._catalogue.check_writable(deletion.stream, deletion.text, deletion.place)
             return _count(self._delete(deletion))
-        if (copy := copy_in(statement, self._streams, self._duck)) is not None:
+        if (copy := copy_in(statement, streams, self._duck)) is not None:
+            self._catalogue.check_writable(copy.stream, copy.text, copy.place)
             return _count(self._copy(copy))
         return None
 
@@ -51,7 +54,7 @@ class StreamRows:
 
         If other threads append rows of these keys while the statement runs, these are deleted too.
         """
-        stream = self._streams[deletion.stream]
+        stream = self._catalogue.streams[deletion.stream]
         rows = stream.scan() if deletion.query is None else self._matching(deletion, deletion.query)
         if rows.num_rows:
             stream.delete(stream.definition.conform_keys(rows.select([*stream.definition.key])))
@@ -64,7 +67,8 @@ class StreamRows:
             raise in_statement(error, deletion) from error
 
     def _copy(self, copy: CopyFrom) -> int:
-        with copied_rows(copy, self._streams[copy.stream].definition, self._duck) as batches:
+        definition = self._catalogue.streams[copy.stream].definition
+        with copied_rows(copy, definition, self._duck) as batches:
             return sum(self._append(copy.stream, batch) for batch in batches)
 
 

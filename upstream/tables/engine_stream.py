@@ -1,8 +1,8 @@
 """The streams of an engine: rows are stored once, for all that read them.
 
-append, delete -> log -> standing queries, each from its own position
-|                  `-> the newest row of each key, for one-time queries
-`-> a `Stream` of the library, for Python plans, if there are any
+append -> conform -> log -> standing queries, each from its own position
+delete ------------^ | `-> the newest row of each key, for one-time queries
+                     `-> a `Stream` of the library, for Python plans, if there are any
 """
 
 from __future__ import annotations

@@ -113,6 +113,18 @@ MINUTE = 60_000_000
             window("latest", "trades", rows=3, per=("symbol",)),
         ),
         (
+            "latest(trades, expire_after => INTERVAL '90 seconds', rows => 2)",
+            window("latest", "trades", rows=2, per=("symbol",), expire_after=90.0),
+        ),
+        (
+            "latest(news, expire_after := INTERVAL '1.5 milliseconds')",
+            window("latest", "news", rows=1, per=("k",), axis=Axis.ROWS, expire_after=0.0015),
+        ),
+        (
+            "latest(ticks, expire_after => INTERVAL 1 DAY)",
+            window("latest", "ticks", rows=1, per=("sensor",), expire_after=86_400.0),
+        ),
+        (
             "latest(news, per => (k, text))",
             window("latest", "news", rows=1, per=("k", "text"), axis=Axis.ROWS),
         ),
@@ -147,6 +159,11 @@ def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
         ("tumble(news, 3, by => arrival)", "3,", "windows on arrival need a length of time"),
         ("tumble(trades, INTERVAL '1 day', by => price)", "price)", "by => arrival"),
         ("latest(trades, per => 3)", "3)", "per must be a column"),
+        ("latest(ticks, expire_after => 5)", "5)", "must be a length of time"),
+        ("latest(trades, expire_after => INTERVAL '0 s')", "INTERVAL", "greater than zero"),
+        ("latest(trades, expire_after => INTERVAL '-1 s')", "INTERVAL", "greater than zero"),
+        ("latest(trades, expire_after => INTERVAL '1 month')", "INTERVAL", "cannot be in months"),
+        ("latest(trades, expire_after => price)", "price", "must be a constant"),
         ("latest(trades, per => (symbol, SYMBOL))", "SYMBOL)", "named twice"),
     ],
 )
