@@ -52,10 +52,15 @@ QUERIES = {
         JOIN latest(asks, per => x, expire_after => INTERVAL '3 seconds') a ON a.k = b.k""",
     "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
     "chain of news": "SELECT k, y + 1 AS y FROM seen",
+    "chain with deletions": "SELECT k, x FROM latest(positive)",
 }
 FILLED = {
     "chain": [
         "CREATE STREAM sums KEY (k) AS SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k"
+    ],
+    "chain with deletions": [
+        """CREATE STREAM positive KEY (k) WITH (deletes = true) AS
+           SELECT k, sum(x) AS x FROM tumble(bids, 5) GROUP BY k HAVING sum(x) > 4"""
     ],
     "chain of news": [
         "CREATE STREAM seen KEY (k) WITH (semantics = 'update') AS SELECT k, x AS y FROM bids"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..errors import NameTakenError, ParameterError, StatementError, UnknownNameError
 from ..tables.engine_stream import Streams
 from .scheduling import Runnable
+from .sql.source_text import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
@@ -186,6 +187,16 @@ class Catalogue:
             return ()
         feeding = self._paths_from(streams)
         return [query for stream, query in fillers.items() if stream in feeding]
+
+    def evaluate_fillers(self, text: str) -> None:
+        """Evaluate the queries that fill the streams that a new query names.
+
+        So it reads what comes after all results that are due.
+        """
+        words = words_of(text) if self._fillers else ()
+        for stream, query in self._fillers.items():
+            if stream.lower() in words:
+                query.evaluate()
 
     def path_between(self, streams: Iterable[str], goal: str) -> list[str] | None:
         """Return how one of these streams is filled from `goal`: the streams on the way, or None.

@@ -81,7 +81,8 @@ class StandingQueries:
         self, text: str, into: ResultsInto, choices: Choices, *, replaces: bool = False
     ) -> ContinuousQuery:
         """Create a query and the stream that it fills; a stream of this name may be replaced."""
-        known = self._free_name(into, choices, replaces=replaces)
+        known = self._free_name(into, replaces=replaces)
+        _check_options(into, choices)
         try:
             planned = self._plan(text, choices)
         except (UnknownStreamError, UnknownTableError) as error:
@@ -125,7 +126,7 @@ class StandingQueries:
                 query.close()
             self._catalogue.streams.remove(name).close()
 
-    def _free_name(self, into: ResultsInto, choices: Choices, *, replaces: bool) -> str | None:
+    def _free_name(self, into: ResultsInto, *, replaces: bool) -> str | None:
         """Return the stream that is to be replaced; raise an error if the name is not free."""
         known = self._catalogue.streams.found(into.name)
         if known is not None and not replaces:
@@ -139,17 +140,6 @@ class StandingQueries:
         filler = None if known is None else self._catalogue.filler_of(known)
         if filler is None or filler.name != into.name:
             self._catalogue.free_query_name(into.name)
-        if choices.emit == "asked":
-            reason = "with emit='asked' a query has no results, so its stream would stay empty"
-            into.refuse(StatementError, reason, "leave emit out")
-        if into.deletes and not into.key:
-            reason = "keys can only be deleted from a stream with a key"
-            into.refuse(StatementError, reason, "write KEY (column), or leave deletes out")
-        if into.deletes and choices.allowed_lateness is not None and choices.semantics == "append":
-            reason = (
-                "deletes and allowed_lateness do not fit: an older result can come after a newer"
-            )
-            into.refuse(StatementError, reason, "choose semantics = 'update', or leave one out")
         return known
 
     def _sink(self, into: ResultsInto, planned: Plan) -> ResultStream:
@@ -163,6 +153,7 @@ class StandingQueries:
         return ResultStream(stream, columns=len(result), deletes=into.deletes)
 
     def _plan(self, text: str, choices: Choices) -> Plan:
+        self._catalogue.evaluate_fillers(text)
         return plan(
             text,
             choices,
@@ -196,6 +187,19 @@ class StandingQueries:
             lock=self._lock,
             sink=sink,
         )
+
+
+def _check_options(into: ResultsInto, choices: Choices) -> None:
+    """Raise StatementError for options that the results for a stream cannot have."""
+    if choices.emit == "asked":
+        reason = "with emit='asked' a query has no results, so its stream would stay empty"
+        into.refuse(StatementError, reason, "leave emit out")
+    if into.deletes and not into.key:
+        reason = "keys can only be deleted from a stream with a key"
+        into.refuse(StatementError, reason, "write KEY (column), or leave deletes out")
+    if into.deletes and choices.allowed_lateness is not None and choices.semantics == "append":
+        reason = "deletes and allowed_lateness do not fit: an older result can come after a newer"
+        into.refuse(StatementError, reason, "choose semantics = 'update', or leave one out")
 
 
 def _refuse_cycle(into: ResultsInto, path: list[str]) -> None:

@@ -132,6 +132,7 @@ class ViewStatements:
         self, statement: CreateView, choices: Choices, undo: list[Callable[[], None]]
     ) -> MaintainedView:
         """Return a view that is in no catalogue yet; `undo` receives what closes it."""
+        self._catalogue.evaluate_fillers(statement.query)
         planned = plan_view(
             statement.query,
             choices,

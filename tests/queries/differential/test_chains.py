@@ -164,3 +164,26 @@ def test_each_stream_of_a_chain_has_what_its_query_gives_over_the_rows_below(
             newest = {k: (k, x, t) for k, x, t in found}
             assert sorted(rows_of(streams[number + 1].scan())) == sorted(newest.values())
             below = found
+
+
+@given(st.one_of(sliding, having), batches)
+def test_with_deletes_a_stream_is_the_result_for_the_newest_closed_window(
+    level: Level, arriving: list[tuple[list[Row], int]]
+) -> None:
+    with Engine(clock=ManualClock(), stopwatch=ManualClock()) as engine:
+        engine.sql("CREATE STREAM s0 (k TEXT, x BIGINT, t BIGINT) KEY (k) TIME (t)")
+        create = level.create("s1", "s0", "t")
+        engine.sql(create.replace(" AS SELECT", " WITH (deletes = true) AS SELECT", 1))
+        engine.sql("CREATE VIEW newest AS SELECT k, x, window_end FROM latest(s1)")
+        time, below = 0, list[Row]()
+        for rows, how in arriving:
+            for k, x, later in rows:
+                time += later
+                below.append((k, x, time))
+            fresh = below[len(below) - len(rows) :]
+            engine.append("s0", [{"k": k, "x": x, "t": t} for k, x, t in fresh])
+            ASK[how % len(ASK)](engine, engine.query("s1"))
+        end = time // level.slide * level.slide
+        expected = [row for row in level.rows_over(engine, below) if row[2] == end]
+        for name in ("s1", "newest"):
+            assert sorted(rows_of(engine.sql(f"SELECT * FROM {name}"))) == sorted(expected)
