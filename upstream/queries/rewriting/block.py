@@ -140,6 +140,11 @@ def check_sources(select: exp.Select, functions: Functions) -> None:
         raise NotIncrementalError("a subquery over a stream filters the rows of FROM")
     if any(bounds_in(query) for query in queries_beside_from(select, _DECIDING)):
         raise NotIncrementalError(f"rows of FROM are compared with {BOUNDS_COME_LATER}")
+    check_joins(select)
+
+
+def check_joins(select: exp.Select) -> None:
+    """Raise unless each join keeps all its rows when a stream has more rows."""
     has_stream = bool(chunks_in(source_nodes(select)[0])) if source_nodes(select) else False
     for join in select.args.get("joins") or ():
         _check_join(join, has_stream)

@@ -39,13 +39,13 @@ KEEPS_ROWS: Final = (
     "rows: group them by what the result and the condition need"
 )
 """The reason why a block without groups cannot have late conditions."""
-_COMPARISONS: Final = (
+COMPARISONS: Final = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.Between, exp.In, exp.Is, exp.And, exp.Or, exp.Not),
 )
 """What treats equal values in the same way."""
 _BRACKETS: Final = (exp.Paren, exp.Tuple)
-_INEXACT: Final = re.compile(r"FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE|UNION\(|VARIANT")
+INEXACT: Final = re.compile(r"FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE|UNION\(|VARIANT")
 """Types with equal values that are not the same."""
 
 
@@ -155,7 +155,7 @@ class LateConditions:
                 if new is not None:
                     node.replace(new)
                     return
-            known = isinstance(node, _COMPARISONS) or (known and isinstance(node, _BRACKETS))
+            known = isinstance(node, COMPARISONS) or (known and isinstance(node, _BRACKETS))
             for child in list(parts_beside_from(node)):
                 visit(child, own, using, known)
 
@@ -167,7 +167,7 @@ class LateConditions:
     def read_back(self, finish: exp.Select, types: Mapping[str, tuple[str, str]]) -> None:
         """Restore the types of groups in conditions and subqueries, in place."""
         for name in self._not_compared:
-            if _INEXACT.search(types[name][0]):
+            if INEXACT.search(types[name][0]):
                 tree = self._columns.groups[name]
                 raise NotIncrementalError(
                     f"a condition computes with {tree.sql('duckdb')}, a {types[name][0]}, beside "

@@ -19,6 +19,7 @@ from .collations import collation_of
 from .concatenation import concatenation, top_rows
 from .correlation import own_aliases, qualify
 from .division import Task
+from .grouped_joins import check_grouped, grouped_below, needs_groups
 from .kept_rows import counted_rows, kept_rows
 from .late_conditions import KEEPS_ROWS, separated
 from .not_incremental import NotIncrementalError, obstacle, refusal
@@ -61,7 +62,7 @@ class Splitter:
     def finish(self, query: exp.Query) -> exp.Query:
         """Return the finish of a query, which reads merged relations in place of chunks."""
         if isinstance(query, exp.Select):
-            query = self._without_semi_joins(query)
+            query = self._over_groups(query)
             self.top = self._division(query)
             if self.top is not None:
                 return self.top.finish
@@ -79,14 +80,31 @@ class Splitter:
             return copy
         if not isinstance(query, exp.Select):
             raise NotIncrementalError("a stream is read outside a SELECT")
-        query = self._without_semi_joins(query)
+        query = self._over_groups(query)
         division = self._division(query)
         if division is not None:
             return division.finish
         return self._over_union(query) or self._partly(query)
 
-    def _without_semi_joins(self, select: exp.Select) -> exp.Select:
-        return with_exists(select, self._trial) if self._is_lasting else select
+    def _over_groups(self, select: exp.Select) -> exp.Select:
+        """Group lasting streams below joins that would need their rows, if that is possible."""
+        if not self._is_lasting:
+            return select
+        select = with_exists(select, self._trial)
+        if not needs_groups(select):
+            return select
+        try:
+            return grouped_below(select, self._trial, self._functions)
+        except (NotIncrementalError, DatabaseError):
+            return select
+
+    def _why_rows(self, select: exp.Select) -> str:
+        """Return why the rows of streams in FROM would have to be kept."""
+        reason = obstacle(check_sources, select, self._functions)
+        if self._is_lasting and reason and needs_groups(select):
+            why = obstacle(check_grouped, select, self._trial, self._functions)
+            reason += f", and {why}: group the stream in a subquery first" if why else ""
+        return reason
 
     def _division(self, select: exp.Select) -> Division | None:
         """Divide a block of rows that each come from one row; return None for another block."""
@@ -259,7 +277,7 @@ class Splitter:
 
     def _partly(self, select: exp.Select) -> exp.Query:
         """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
-        reason = obstacle(check_sources, select, self._functions)
+        reason = self._why_rows(select)
         conditions = conditions_by_source(select, self._trial)
         is_inner = bool(self._around)  # nothing reads its names
         names = () if is_inner else self._trial.columns(select).names
