@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from ...database.failure import DatabaseError
 from ..sql.trees import (
     call,
     cast,
@@ -83,7 +84,10 @@ def grouped_below(select: exp.Select, trial: Trial, functions: Functions) -> exp
     block = read_block(select, trial)
     block = replace(block, select=resolved(block))
     qualify(block, trial)
-    names = trial.columns(select)
+    try:
+        names = trial.columns(select)
+    except DatabaseError as error:
+        raise NotIncrementalError("it refers to a query around it") from error
     over_groups = _Grouping(block, trial, functions).select()
     items = [item.unalias() for item in over_groups.expressions]
     over_groups.set("expressions", named_each(items, names.names))

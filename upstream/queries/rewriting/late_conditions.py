@@ -51,11 +51,14 @@ INEXACT: Final = re.compile(r"FLOAT|DOUBLE|INTERVAL|TIME WITH TIME ZONE|UNION\(|
 
 @dataclass(frozen=True, slots=True)
 class Separated:
-    """A block without its late conditions, and these. `is_correlated` is that of the block."""
+    """A block without its late conditions, and these.
+
+    If the block is correlated, `closed` is what can be evaluated without the queries around it.
+    """
 
     select: exp.Select
     late: tuple[exp.Expr, ...]
-    is_correlated: bool
+    closed: exp.Select | None
 
 
 def separated(block: Block, around: frozenset[str]) -> Separated:
@@ -79,12 +82,15 @@ def separated(block: Block, around: frozenset[str]) -> Separated:
             clause.set(name, exp.and_(*early) if early else exp.true())
     if late and select.args.get("where") and select.args["where"].this == exp.true():
         select.set("where", None)
-    left = next(columns_of(select, outer), None)
+    above = select.copy()
+    above.set("having", None)  # it is checked in the finish, where the queries around it are known
+    left = next(columns_of(above, outer), None)
     if left is not None:
         raise NotIncrementalError(
-            f"a subquery over a stream refers to {left.name} of the query around it outside WHERE"
+            f"a subquery over a stream refers to {left.name} of the query around it: it may do so "
+            "only in conditions of WHERE or HAVING"
         )
-    return Separated(select, tuple(late), is_correlated)
+    return Separated(select, tuple(late), above if is_correlated else None)
 
 
 def _clauses(select: exp.Select) -> list[tuple[exp.Expr, str]]:

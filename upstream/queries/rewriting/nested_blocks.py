@@ -188,7 +188,7 @@ class Splitter:
 
     def _late_task(self, select: exp.Select, parted: Separated) -> Task:
         """Return the task for a block whose late conditions are checked in the finish."""
-        shape = self._trial.shape(parted.select if parted.is_correlated else select)
+        shape = self._trial.shape(parted.closed or select)
         block = read_block(parted.select, self._trial)
         late = exp.Tuple(expressions=[each.copy() for each in parted.late])
         with self._within(block.select):
@@ -233,8 +233,8 @@ class Splitter:
                 break
             if division is not None:
                 return division
-        if task.late:
-            raise NotIncrementalError(reason)
+        if task.alias:
+            raise NotIncrementalError(reason)  # the rows of a lasting stream are not kept
         return self._of_rows(task, reason)
 
     def _of_rows(self, task: Task, reason: str) -> Division:
