@@ -101,8 +101,18 @@ def _outer_columns(query: exp.Expr, trial: Trial) -> Iterator[exp.Column]:
             owners = _owners(node, sources)
             if len(owners) == 1 and node.table and node.table.lower() != owners[0].alias.lower():
                 node.replace(_column(node, owners[0]))  # a field of a struct
-            elif not owners and (node.table or node.name.lower() not in aliases):
+            elif not owners and not node.table and node.name.lower() in aliases:
+                _check_alias(node)
+            elif not owners:
                 yield node
+
+
+def _check_alias(node: exp.Column) -> None:
+    """Raise if a name is not that of a select item, although there is one of this name."""
+    if isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
+        raise NotIncrementalError(
+            f"{node.name} in ON may be a select item or a column of the query around: qualify it"
+        )
 
 
 def _expression_columns(select: exp.Select, trial: Trial) -> Iterator[exp.Column]:
