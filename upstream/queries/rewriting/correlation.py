@@ -95,6 +95,8 @@ def _outer_columns(query: exp.Expr, trial: Trial) -> Iterator[exp.Column]:
     elif isinstance(query, exp.Subquery):
         yield from _outer_columns(query.this, trial)
     elif isinstance(query, exp.Select):
+        if any(_is_in_brackets(node) for node in source_nodes(query)):
+            raise NotIncrementalError("joins in brackets are not split")
         sources = read_block(query, trial).sources
         aliases = {item.alias.lower() for item in query.expressions if item.alias}
         for node in list(_expression_columns(query, trial)):
@@ -105,6 +107,11 @@ def _outer_columns(query: exp.Expr, trial: Trial) -> Iterator[exp.Column]:
                 _check_alias(node)
             elif not owners:
                 yield node
+
+
+def _is_in_brackets(node: exp.Expr) -> bool:
+    is_subquery = isinstance(node, exp.Subquery)
+    return bool(node.args.get("joins")) or (is_subquery and not isinstance(node.this, exp.Query))
 
 
 def _check_alias(node: exp.Column) -> None:

@@ -225,6 +225,8 @@ class _Grouping:
         if aggregate.is_distinct:
             is_column = isinstance(arguments[0], exp.Column) and where is None
             return call(name, exp.Distinct(expressions=[*arguments])) if is_column else None
+        if name == "count" and arguments and arguments[0].is_number:
+            arguments = ()  # count(1)
         trees = [*arguments, *([where] if where is not None else [])]
         if not trees:
             return _counted(self._times(None))

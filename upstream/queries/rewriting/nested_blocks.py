@@ -14,7 +14,14 @@ from sqlglot import exp
 
 from ...database.failure import DatabaseError
 from ..sql.trees import chunks_in, key, named, nested_queries
-from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
+from .block import (
+    check_projection,
+    check_row_wise,
+    check_sources,
+    queries_beside_from,
+    read_block,
+    source_nodes,
+)
 from .collations import collation_of
 from .concatenation import concatenation, top_rows
 from .correlation import own_aliases, qualify
@@ -26,7 +33,7 @@ from .not_incremental import NotIncrementalError, obstacle, refusal
 from .relations import renamed_tables
 from .resolution import resolved
 from .retention import conditions_by_source, raw_rows
-from .semi_joins import with_exists
+from .semi_joins import ONE, with_exists
 from .synchronous_replication import distinct_rows, synchronous_replication
 from .union_all import sides_of_union, union_of
 
@@ -145,9 +152,8 @@ class Splitter:
         if not is_wanted or not isinstance(query, exp.Select) or not chunks_in(query):
             return query
         if self._is_lasting:
-            parted = self._separated(query).select
-            is_of_rows = not obstacle(check_row_wise, parted, self._functions)
-            return query.copy().distinct(copy=False) if is_of_rows else query
+            is_of_groups = obstacle(check_projection, query, self._functions)
+            return query if is_of_groups else query.copy().distinct(copy=False)
         if any(map(collation_of, self._trial.columns(query).types)):
             return query  # the choice among equal texts depends on all rows
         if obstacle(check_row_wise, query, self._functions):
@@ -282,7 +288,7 @@ class Splitter:
         is_inner = bool(self._around)  # nothing reads its names
         names = () if is_inner else self._trial.columns(select).names
         copy = select.copy()
-        if self._is_lasting:
+        if self._is_lasting and any(map(chunks_in, queries_beside_from(select))):
             qualify(replace(read_block(select, self._trial), select=copy), self._trial)
         with self._within(copy):
             self._divide_beside(copy)
@@ -298,13 +304,10 @@ class Splitter:
                 query.replace(self._beside(query))
 
     def _beside(self, query: exp.Query) -> exp.Query:
-        """Divide a subquery in an expression, which must not be correlated."""
+        """Divide a subquery in an expression; it may be correlated over lasting streams only."""
         inner = query.this if isinstance(query, exp.Subquery) else query
         if self._is_lasting:
-            of_set = self._as_set(inner, query.parent)
-            above = self._above(of_set)
-            if of_set is not inner and isinstance(above, exp.Select):
-                above.set("group", None)  # a set may contain a row twice
+            above = self._for_question(inner, query.parent)
         else:
             try:
                 self._trial.columns(inner)
@@ -317,27 +320,27 @@ class Splitter:
         copy.set("this", above)
         return copy
 
-    def _as_set(self, query: exp.Expr, asks: exp.Expr | None) -> exp.Query:
-        """Return a subquery without duplicates where `asks` does not see them.
+    def _for_question(self, query: exp.Query, question: exp.Expr | None) -> exp.Query:
+        """Divide a subquery; where the question about it is about a set, without duplicates.
 
         EXISTS does not see the columns either.
         """
-        assert isinstance(query, exp.Query)
-        is_set = isinstance(asks, exp.In | exp.Any | exp.All | exp.Exists)
-        reads_rows = not isinstance(query, exp.Select) or _reads_stream(query)
-        if not is_set or not reads_rows:
-            return query
+        if not isinstance(question, exp.In | exp.Any | exp.All | exp.Exists):
+            return self._above(query)
         if isinstance(query, exp.Union) and not any(map(query.args.get, _ORDERED)):
-            query = query.copy()
-            query.set("distinct", True)
-            return query
+            union = query.copy()
+            union.set("distinct", True)
+            return self._above(union)
         distinct = self._without_duplicates(query, True)
-        if distinct is query or not isinstance(asks, exp.Exists):
-            return distinct
-        assert isinstance(query, exp.Select)
-        parted = self._separated(query)
-        one = named(exp.Literal.number(1), "one")
-        return parted.select.select(one, append=False).where(*parted.late).distinct()
+        if distinct is query:
+            return self._above(query)
+        assert isinstance(distinct, exp.Select)
+        if isinstance(question, exp.Exists) and not any(item.alias for item in distinct.selects):
+            distinct.select(named(exp.Literal.number(1), ONE), append=False, copy=False)
+        above = self._above(distinct)
+        if _reads_stream(distinct):
+            above.set("group", None)  # of rows that are distinct, and here they need not be
+        return above
 
     def _below(
         self,

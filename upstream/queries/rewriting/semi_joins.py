@@ -6,7 +6,7 @@ other subquery over a stream.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
@@ -17,6 +17,9 @@ from .not_incremental import NotIncrementalError
 if TYPE_CHECKING:
     from .block import Source
     from .trial import Trial
+
+ONE: Final = "__one"
+"""The column of a subquery that is only asked whether it has rows."""
 
 
 def with_exists(select: exp.Select, trial: Trial) -> exp.Select:
@@ -35,7 +38,7 @@ def with_exists(select: exp.Select, trial: Trial) -> exp.Select:
             raise NotIncrementalError(
                 f"{join.kind} JOIN with a stream must come after other outer joins"
             )
-        rows = exp.select(named(exp.Literal.number(1), "one")).from_(join.this.copy())
+        rows = exp.select(named(exp.Literal.number(1), ONE)).from_(join.this.copy())
         exists = exp.Exists(this=rows.where(*_condition(join, number, sources)))
         conditions.append(exp.Not(this=exists) if join.kind == "ANTI" else exists)
     copy.set("joins", [join for join in joins if not _is_meant(join)])
