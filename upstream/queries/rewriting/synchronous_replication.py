@@ -28,7 +28,7 @@ from .late_conditions import LateConditions
 from .merged_relation import read_back, restored, travelling, types_of
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
-from .split_query import State, StateKind
+from .split_query import LATE, State, StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,8 +86,9 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     if any(collation_of(each) for each in shape.types[len(columns.groups) :]):
         columns.needs_order = True  # of texts that a collation makes equal, the first is chosen
     finish = _Finish(task, columns, shape, own_groups)
+    rule = rule if groups else "concatenation with compensation"
     leaf = task.leaf(
-        rule if groups else "concatenation with compensation",
+        f"{rule}, {LATE}" if task.late else rule,
         partial,
         groups=tuple(columns.groups),
         states=finish.states(),
