@@ -33,6 +33,7 @@ _SORTED: Final = {
     "top rows": "  only the first rows of each step are kept, and sorted for each window",
     "sorted rows": "  they are sorted for each window",
 }
+_LATER: Final = "  conditions that depend on other parts of the query are checked for each window"
 _OTHERS: Final = re.compile(r'"(mode|columns)"\(| FILTER\(')
 """What sqlglot writes otherwise than users."""
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
