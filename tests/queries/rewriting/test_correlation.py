@@ -14,6 +14,7 @@ from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.resolution import resolved
 from upstream.queries.rewriting.trial import Trial
 from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.functions import functions_of
 from upstream.queries.sql.trees import key
 
 from ..parsed import query_of
@@ -27,7 +28,7 @@ def qualified(condition: str, duck: Duck, start: str = "chunk_0 s, names n") -> 
     trial = Trial(duck, SCHEMAS)
     block = read_block(select, trial)
     block = replace(block, select=resolved(block))
-    qualify(block, trial)
+    qualify(block, trial, functions_of(duck))
     return key(block.select.args["where"].this)
 
 
@@ -87,6 +88,8 @@ def test_columns_are_named_by_the_query_that_has_them(
             "EXISTS (SELECT u.k AS id FROM chunk_1 u JOIN (SELECT 1 AS v) r ON v = id)",
             "id in ON may be a select item",
         ),
+        ("(SELECT sum(s.x)) > 1", "an aggregate of the query around it"),
+        ("(SELECT max(weight + s.x) FROM chunk_1 u) > 1", "an aggregate of the query around it"),
         ("EXISTS (SELECT * FROM chunk_1 u WHERE u.k = n.rowid)", "n has no column rowid"),
     ],
 )

@@ -31,6 +31,8 @@ _LEFT = "FROM names n LEFT JOIN chunk_0 s ON n.id = s.k"
         (f"SELECT name, count(coalesce(s.x, 0)) {_LEFT} GROUP BY 1", "cannot be computed from"),
         (f"SELECT count(*) FILTER (WHERE s.x IS NULL) {_LEFT}", "cannot be computed from groups"),
         (f"SELECT sum(s.x * n.id) {_LEFT}", "cannot be computed from groups below the join"),
+        (f"SELECT DISTINCT ON (name) name, s.x {_LEFT}", "DISTINCT ON needs the rows in"),
+        (f"SELECT s.x, (SELECT max(s.x)) {_LEFT} GROUP BY s.x", "an aggregate of the query around"),
         (f"SELECT stddev(s.x) {_LEFT}", "cannot be computed from groups below the join"),
         (
             "SELECT count(*) FROM names n LEFT JOIN chunk_0 s ON n.id + s.y > 3",

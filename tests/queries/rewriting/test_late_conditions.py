@@ -64,6 +64,10 @@ OUTSIDE = "only in conditions of WHERE or HAVING"
             "an aggregate depends on a subquery over a stream",
         ),
         (
+            "SELECT x, (SELECT sum(s.x)) AS v FROM chunk_0 s GROUP BY x",
+            "a subquery contains an aggregate of the query around it",
+        ),
+        (
             "SELECT string_agg(g) FROM chunk_0 s WHERE k IN (SELECT k FROM chunk_1 u)",
             "string_agg(g) needs every value",
         ),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ..sql.trees import own_nodes
 from .block import is_inner, queries_beside_from, read_block, source_nodes
 from .not_incremental import NotIncrementalError
 from .resolution import column_of
@@ -18,6 +19,7 @@ from .resolution import column_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..sql.functions import Functions
     from ..sql.trees import Query
     from .block import Block, Source
     from .trial import Trial
@@ -45,14 +47,14 @@ def parts_beside_from(tree: exp.Expr) -> Iterator[exp.Expr]:
         yield from (child for child in tree.iter_expressions() if child is not left_out)
 
 
-def qualify(block: Block, trial: Trial) -> None:
+def qualify(block: Block, trial: Trial, functions: Functions) -> None:
     """Name the columns of a block by its aliases in the subqueries of its expressions, in place."""
     select = block.select
     deciding = list(queries_beside_from(select, ("joins",)))
     for query in list(queries_beside_from(select)):
         in_join = any(query is each for each in deciding)
         sources = [each for each in block.sources if each.is_visible or in_join]
-        for node in list(_outer_columns(query, trial)):
+        for node in list(_outer_columns(query, trial, functions)):
             owners = _owners(node, sources)
             is_merged = node.name.lower() in block.using and not node.table
             if is_merged and all(map(is_inner, select.args["joins"])):
@@ -87,19 +89,20 @@ def _column(node: exp.Column, source: Source) -> exp.Expr:
     return found
 
 
-def _outer_columns(query: exp.Expr, trial: Trial) -> Iterator[exp.Column]:
+def _outer_columns(query: exp.Expr, trial: Trial, functions: Functions) -> Iterator[exp.Column]:
     """Yield the columns in a query that none of its own relations has."""
     if isinstance(query, exp.SetOperation):
-        yield from _outer_columns(query.this, trial)
-        yield from _outer_columns(query.expression, trial)
+        yield from _outer_columns(query.this, trial, functions)
+        yield from _outer_columns(query.expression, trial, functions)
     elif isinstance(query, exp.Subquery):
-        yield from _outer_columns(query.this, trial)
+        yield from _outer_columns(query.this, trial, functions)
     elif isinstance(query, exp.Select):
         if any(_is_in_brackets(node) for node in source_nodes(query)):
             raise NotIncrementalError("joins in brackets are not split")
         sources = read_block(query, trial).sources
         aliases = {item.alias.lower() for item in query.expressions if item.alias}
-        for node in list(_expression_columns(query, trial)):
+        _check_aggregates(query, sources, functions)
+        for node in list(_expression_columns(query, trial, functions)):
             owners = _owners(node, sources)
             if len(owners) == 1 and node.table and node.table.lower() != owners[0].alias.lower():
                 node.replace(_column(node, owners[0]))  # a field of a struct
@@ -122,13 +125,26 @@ def _check_alias(node: exp.Column) -> None:
         )
 
 
-def _expression_columns(select: exp.Select, trial: Trial) -> Iterator[exp.Column]:
+def _check_aggregates(
+    select: exp.Select, sources: tuple[Source, ...], functions: Functions
+) -> None:
+    """Raise if an aggregate is over columns of a query around, which then evaluates it."""
+    for node in own_nodes(select):
+        if functions.is_aggregate(node):
+            columns = [each for each in own_nodes(node) if isinstance(each, exp.Column)]
+            if columns and not any(_owners(each, sources) for each in columns):
+                raise NotIncrementalError("a subquery contains an aggregate of the query around it")
+
+
+def _expression_columns(
+    select: exp.Select, trial: Trial, functions: Functions
+) -> Iterator[exp.Column]:
     """Yield the columns that stand in the expressions of a SELECT, and those left by subqueries."""
     pending = list(parts_beside_from(select))
     while pending:
         node = pending.pop()
         if isinstance(node, exp.Query):
-            yield from _outer_columns(node, trial)
+            yield from _outer_columns(node, trial, functions)
         elif isinstance(node, exp.Column):
             if not isinstance(node.this, exp.Star):
                 yield node

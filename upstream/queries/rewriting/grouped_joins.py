@@ -83,7 +83,7 @@ def grouped_below(select: exp.Select, trial: Trial, functions: Functions) -> exp
     """
     block = read_block(select, trial)
     block = replace(block, select=resolved(block))
-    qualify(block, trial)
+    qualify(block, trial, functions)
     try:
         names = trial.columns(select)
     except DatabaseError as error:
@@ -144,6 +144,8 @@ class _Grouping:
             raise NotIncrementalError("it would keep single rows")
         if select.find(exp.Window):
             raise NotIncrementalError("a window function needs all rows")
+        if select.args.get("distinct") and select.args["distinct"].args.get("on"):
+            raise NotIncrementalError("DISTINCT ON needs the rows in their order")
         self._block = block
         self._trial = trial
         self._functions = functions

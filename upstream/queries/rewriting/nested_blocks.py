@@ -124,20 +124,11 @@ class Splitter:
 
     def _parted(self, select: exp.Select) -> Separated | None:
         """Separate the late conditions of a block over lasting streams, if it can have any."""
-        has_nested = any(queries_beside_from(select))
-        if not self._is_lasting or not (has_nested or self._around):
+        if not self._is_lasting or not (self._around or any(queries_beside_from(select))):
             return None
-        try:
-            return self._separated(select)
-        except (NotIncrementalError, DatabaseError):
-            if self._around or any(map(chunks_in, queries_beside_from(select))):
-                raise
-            return None  # its subqueries read tables, and may stay as they are
-
-    def _separated(self, select: exp.Select) -> Separated:
         block = read_block(select, self._trial)
         block = replace(block, select=resolved(block))
-        qualify(block, self._trial)
+        qualify(block, self._trial, self._functions)
         return separated(block, self._around)
 
     def _set_operation(self, query: exp.SetOperation) -> exp.Query:
@@ -289,7 +280,9 @@ class Splitter:
         names = () if is_inner else self._trial.columns(select).names
         copy = select.copy()
         if self._is_lasting and any(map(chunks_in, queries_beside_from(select))):
-            qualify(replace(read_block(select, self._trial), select=copy), self._trial)
+            qualify(
+                replace(read_block(select, self._trial), select=copy), self._trial, self._functions
+            )
         with self._within(copy):
             self._divide_beside(copy)
         for node in source_nodes(copy):
