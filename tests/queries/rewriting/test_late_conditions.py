@@ -80,7 +80,7 @@ OUTSIDE = "only in conditions of WHERE or HAVING"
                 "SELECT g, (SELECT max(x) FROM chunk_1 u WHERE u.g = s.g AND u.x < max(s.x)) AS m"
                 " FROM chunk_0 s GROUP BY g"
             ),
-            "refers to x of the query around it, which is not a group",
+            "a subquery contains an aggregate of the query around it",
         ),
     ],
 )
