@@ -10,7 +10,10 @@ from functools import cache
 from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
+import pytest
+
 import upstream
+from upstream.held_interrupt import HeldInterrupt
 
 Subject = TypeVar("Subject")
 FOLDER = upstream.__path__[0]
@@ -30,6 +33,24 @@ class Held:
 
     def __exit__(self, *_: object) -> None:
         Held.depth -= 1
+
+
+def respect_held_interrupts(patch: pytest.MonkeyPatch) -> None:
+    """Let nothing be raised where `HeldInterrupt` holds Ctrl-C back."""
+    enter, leave = HeldInterrupt.__enter__, HeldInterrupt.__exit__
+
+    def held_back(self: HeldInterrupt) -> None:
+        enter(self)
+        Held.depth += 1
+
+    def released(self: HeldInterrupt, *why: object) -> None:
+        try:
+            leave(self, *why)
+        finally:
+            Held.depth -= 1
+
+    patch.setattr(HeldInterrupt, "__enter__", held_back)
+    patch.setattr(HeldInterrupt, "__exit__", released)
 
 
 class Moment(NamedTuple):

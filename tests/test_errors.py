@@ -130,3 +130,12 @@ def test_an_error_without_a_place_has_its_text() -> None:
     error = QueryError("no", "SELECT 1")
     assert (error.text, error.line, error.column, error.hint) == ("SELECT 1", None, None, "")
     assert str(error) == "no"
+
+
+def test_an_error_can_be_told_for_a_text_in_which_everything_has_the_same_place() -> None:
+    error = QueryError("wrong", "       SELECT a\nFROM b", 21, "right")
+    told = error.within("CREATE SELECT a\nFROM b")
+    assert (told.line, told.column, told.hint) == (error.line, error.column, "right")
+    assert told.text.startswith("CREATE")
+    assert type(told) is QueryError
+    assert QueryError("wrong").within("CREATE").text == "CREATE"

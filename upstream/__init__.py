@@ -65,7 +65,7 @@ from .memory import (
     PagePool,
 )
 from .policies import POLICIES, SCHEDULERS, make_queue, make_scheduler
-from .queries import ContinuousQuery, QueryStatistics, Result
+from .queries import ContinuousQuery, ContinuousView, QueryStatistics, Result, ViewStatistics
 from .queues import (
     AdaptiveQueue,
     AppendQueue,
@@ -130,6 +130,7 @@ __all__ = [
     "ColumnLengthError",
     "ColumnTypeError",
     "ContinuousQuery",
+    "ContinuousView",
     "CostError",
     "EagerWindowBuffer",
     "Engine",
@@ -193,6 +194,7 @@ __all__ = [
     "UpdateQueue",
     "ValueNotEncodableError",
     "ValueTooLargeError",
+    "ViewStatistics",
     "WeightError",
     "WindowBuffer",
     "WindowError",

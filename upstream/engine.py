@@ -21,10 +21,7 @@ from .errors import (
     NameTakenError,
     ParameterError,
     QueryError,
-    StatementError,
     StreamFullError,
-    UnknownNameError,
-    UnknownStreamError,
 )
 from .extras import missing_extra
 from .queries.choices import (
@@ -36,8 +33,10 @@ from .queries.choices import (
     checked_seconds,
     seconds_of,
 )
+from .queries.into import results_into
 from .queries.scheduling import make_query_scheduler, serve
-from .rows.arrow_data import as_arrow, no_rows, rows_to_append
+from .queries.view import ContinuousView
+from .rows.arrow_data import as_arrow, rows_to_append
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
     from .queries.scheduling import Runnable
-    from .queries.sql import CreateStream, DropStream, InsertInto
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -74,6 +72,7 @@ class Engine:
         session(trades, INTERVAL '5 minutes', per => symbol)       ends after 5 minutes of silence
         rows(trades, 1000, 100)                                    1,000 rows, every 100 rows
         latest(trades, rows => 3, per => symbol)                   the newest 3 rows per symbol
+        latest(trades, expire_after => INTERVAL '1 hour')          of symbols heard of for an hour
         landmark(trades), landmark(trades, INTERVAL '1 hour')      all rows, always or each hour
 
     Windows use the stream's time column or, with `by => arrival`, the time when rows were appended.
@@ -114,7 +113,9 @@ class Engine:
         stopwatch: Clock | None = None,
     ) -> None:
         Duck = _duck()  # noqa: N806  # a class
-        from .tables.engine_stream import Streams
+        from .queries.catalogue import Catalogue
+        from .queries.standing import StandingQueries
+        from .queries.statements import Statements
 
         if not (isinstance(threads, int) and threads >= 1):
             raise ParameterError("threads", threads, "a whole number, 1 or more")
@@ -122,17 +123,30 @@ class Engine:
         self._stopwatch: Clock = Stopwatch() if stopwatch is None else stopwatch
         self._scheduler = make_query_scheduler(scheduler)
         self._duck = Duck(threads=threads, files=files, clock=self._clock)
-        self._streams = Streams()
-        self._queries: dict[str, ContinuousQuery] = {}
-        self._plans: dict[str, PlanQuery] = {}
-        self._numbered = 0
+        self._catalogue = Catalogue()
         self._is_closed = False
         self._lock = RLock()
         """Held by the one thread that evaluates."""
+        self._standing = StandingQueries(
+            self._catalogue,
+            self._duck,
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+            lock=self._lock,
+        )
+        self._statements = Statements(
+            self._catalogue,
+            self._duck,
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+            lock=self._lock,
+            standing=self._standing,
+            append=self.append,
+        )
 
     def __repr__(self) -> str:
         """Return the numbers of streams and queries."""
-        return f"<Engine with {len(self._streams)} streams and {len(self._queries)} queries>"
+        return f"<Engine with {len(self.streams)} streams and {len(self.queries)} queries>"
 
     def __enter__(self) -> Engine:
         """Return the engine, which is closed at the end of the block."""
@@ -149,39 +163,26 @@ class Engine:
 
         A query reads the newest row of each key of a stream, and tables as they are. Sums of
         integers are int64. A larger sum is an error; write sum(x)::DECIMAL(38, 0) to allow it.
-        Besides the statements of DuckDB there are INSERT INTO a stream, DROP STREAM, and
+        `DELETE FROM` a stream deletes the keys whose newest row meets the condition. `COPY` a
+        stream `FROM 'file'` appends the rows of a file, all or none. Besides the statements of
+        DuckDB there are INSERT INTO a stream, DROP STREAM, and
 
             CREATE STREAM trades (at TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (at)
 
         Without KEY, all rows have the same key. Without TIME, the time is the only TIMESTAMP
         column, or the one named time. A DOUBLE (seconds), a DATE or an integer has to be named as
         the time, and so has one of several TIMESTAMPs. A stream without a time can only have
-        windows over arrival and over rows.
+        windows over arrival and over rows. A standing query can fill a stream:
+
+            CREATE STREAM means KEY (symbol) [TIME (column)] [WITH (semantics = 'update', …)] AS
+            SELECT symbol, avg(price) AS mean FROM tumble(trades, INTERVAL '1 minute') GROUP BY ALL
+
+        Its columns are those of the result and, for windows, `window_end`, which is the time unless
+        the result has another one. Whatever reads the stream lets the query be evaluated first.
         """
         self._check_open()
         with self._lock:
-            return self._run(text)
-
-    def _run(self, text: str) -> pa.Table:
-        from .queries import sql as statements
-        from .queries.one_time import OneTimeSql
-        from .queries.sql.standing_needs import changed_tables, check_settings
-
-        statement = statements.parse(text, self._duck)
-        once = OneTimeSql(self._duck, self._streams)
-        match statement:
-            case statements.CreateStream():
-                self._create_stream(statement)
-            case statements.DropStream():
-                self._drop_stream(statement)
-            case statements.InsertInto():
-                name = self._streams.found(statement.stream)
-                return once.execute(statement) if name is None else self._insert(statement, name)
-            case statements.OtherStatement():
-                self._check_unused(changed_tables(statement, self._duck), text)
-                check_settings(statement, self._duck, standing=self._queries)
-                return once.answer(text) if statement.is_exact else once.execute(statement)
-        return no_rows()
+            return self._statements.run(text)
 
     def append(self, stream: str, data: object) -> int:
         """Append rows to a stream and return how many there were.
@@ -195,26 +196,68 @@ class Engine:
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
         """
         self._check_open()
-        entry = self._streams.named(stream)
+        entry = self._to_fill(stream)
         rows = rows_to_append(data, entry.definition)
-        if entry.is_full() and not self._relieve(entry):
-            raise StreamFullError(entry.definition.name, entry.log.stored_rows)
+        self._check_room(entry)
         count = entry.append(rows)
         if entry.is_crowded():
             self._relieve(entry)
+        elif self._catalogue.views:
+            self._keep_views_up(entry)
         return count
 
+    def _to_fill(self, name: str) -> EngineStream:
+        if (view := self._catalogue.found_view(name)) is not None:
+            expected = f"the name of a stream; {view} is a view, which is filled by its query"
+            raise ParameterError("stream", name, expected)
+        entry = self._catalogue.streams.named(name)
+        self._catalogue.check_writable(entry.definition.name)
+        return entry
+
+    def delete(self, stream: str, keys: object) -> int:
+        """Delete keys of a stream and return how many were given; a key may be unknown.
+
+        `keys` is data as for `append`, with the key columns only. The newest row of each key is
+        taken away, and with it all rows of the key that `latest` has. A later row begins the key
+        anew, at any time. Windows and landmarks read rows only, so they keep what has arrived. In
+        SQL this is `DELETE FROM stream WHERE …`, also for a stream without a key.
+        """
+        self._check_open()
+        entry = self._catalogue.streams.named(stream)
+        if not entry.definition.key:
+            expected = "a stream with a key; its only key is deleted by DELETE FROM in SQL"
+            raise ParameterError("stream", stream, expected)
+        rows = entry.definition.conform_keys(rows_to_append(keys, entry.definition))
+        self._check_room(entry)
+        entry.delete(rows)
+        if entry.is_crowded():
+            self._relieve(entry)
+        return int(rows.num_rows)
+
+    def _check_room(self, entry: EngineStream) -> None:
+        """Raise StreamFullError if a stream has no room, and cannot get any now."""
+        if entry.is_full() and not self._relieve(entry):
+            raise StreamFullError(entry.definition.name, entry.log.stored_rows)
+
     def _relieve(self, entry: EngineStream) -> bool:
-        """Evaluate the queries that read a stream, unless another thread is evaluating."""
+        """Evaluate what reads a stream, unless another thread is evaluating."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            for query in self.queries:
-                if entry.definition.name in query.streams:
-                    query.evaluate()
+            self._catalogue.evaluate_readers(entry.definition.name)
         finally:
             self._lock.release()
         return True
+
+    def _keep_views_up(self, entry: EngineStream) -> None:
+        """Take rows into the views that should not wait for readers, if no other thread works."""
+        views = self._catalogue.views_to_keep_up(entry.definition.name)
+        if views and self._lock.acquire(blocking=False):
+            try:
+                for view in views:
+                    view.keep_up()
+            finally:
+                self._lock.release()
 
     def create_table(self, name: str, data: object) -> None:
         """Create an ordinary table from Arrow, pandas or polars data, or from the path of a file.
@@ -226,8 +269,10 @@ class Engine:
         from .queries.sql.duck_messages import headline_of
 
         self._check_open()
-        if self._streams.found(name) is not None:
+        if self._catalogue.streams.found(name) is not None:
             raise NameTakenError("stream", name)
+        if self._catalogue.found_view(name) is not None:
+            raise NameTakenError("view", name)
         if not name:
             raise ParameterError("name", name, "a name that is not empty")
         if is_reserved(name):
@@ -235,6 +280,7 @@ class Engine:
             raise ParameterError("name", name, expected)
         given = data if isinstance(data, str | Path) else as_arrow(data)
         try:
+            self._catalogue.note_change_of_tables()
             self._duck.create_table(name, given)
         except DatabaseError as error:
             reason = f"the table {name} cannot be created: {headline_of(str(error))}"
@@ -257,13 +303,17 @@ class Engine:
         weight: float = 1.0,
         evaluation: Way = "measured",
         on_error: OnError = "skip",
+        into: str | None = None,
+        key: Sequence[str] = (),
+        time: str | None = None,
+        deletes: bool = False,
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
         With `append` semantics every result counts, and up to `keep` results wait to be taken. With
         `update` only the newest one does. Without a window, `append` returns each new row once, and
-        `update` the newest row of each key. A key whose newest row does not pass WHERE is in no
-        result. A column without an alias is named after its text.
+        `update` the newest row of each key. A key whose newest row does not pass WHERE, or that was
+        deleted, is in no result. A column without an alias is named after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
@@ -279,6 +329,9 @@ class Engine:
         instead. `callback` receives results when `run` serves the query; `weight` is the importance
         of the query's staleness. `evaluation` is `"increments"` (incrementally), `"whole"` (in
         full), or `"measured"`, which depends on the rows.
+
+        `into` names a new stream for the results, as in CREATE STREAM … AS; `key` and `time` are
+        columns of the result. With `deletes`, a key that leaves the result is deleted.
         """
         self._check_open()
         choices = Choices(
@@ -292,54 +345,28 @@ class Engine:
             on_error=on_error,
             weight=weight,
         )
-        if callback is not None and not callable(callback):
-            raise ParameterError("callback", callback, "a function that takes a result")
         with self._lock:
-            return self._stand(sql, self._free_name(name), choices, callback)
-
-    def _stand(
-        self, sql: str, name: str, choices: Choices, callback: Callback | None
-    ) -> ContinuousQuery:
-        from .queries.continuous_query import ContinuousQuery
-        from .queries.evaluation.planning import plan
-
-        planned = plan(
-            sql,
-            choices,
-            self._streams,
-            duck=self._duck,
-            clock=self._clock,
-            stopwatch=self._stopwatch,
-        )
-        query = ContinuousQuery(
-            sql,
-            planned,
-            name=name,
-            choices=choices,
-            callback=callback,
-            clock=self._clock,
-            stopwatch=self._stopwatch,
-            on_close=self._forget,
-            lock=self._lock,
-        )
-        self._queries = {**self._queries, name: query}
-        return query
+            into_stream = results_into(into, key, time, deletes=deletes)
+            return self._standing.create(sql, choices, name, callback, into_stream)
 
     def stream(self, name: str) -> Stream:
         """Return a library stream that this stream feeds, for Python plans.
 
-        Its keys are the values of the key columns. Its values are the rows as dicts.
+        Its keys are the values of the key columns. Its values are the rows as dicts. If a query
+        fills the stream, the rows arrive whenever the query is evaluated, as `run` does.
         """
         self._check_open()
         with self._lock:
-            return self._streams.named(name).for_plans()
+            entry = self._catalogue.streams.named(name)
+            if (query := self._catalogue.filler_of(entry.definition.name)) is not None:
+                query.evaluate()
+            return entry.for_plans()
 
     def add_plan(self, plan: PlanQuery) -> None:
         """Let `run` serve a Python plan beside the standing queries, until the plan is closed."""
         self._check_open()
         with self._lock:
-            self._free_name(plan.name)
-            self._plans[plan.name] = plan
+            self._catalogue.add_plan(plan)
 
     def run(self, seconds: float | timedelta) -> int:
         """Serve all queries, the most worthwhile first, and return the number of runs.
@@ -356,111 +383,44 @@ class Engine:
         with self._lock:
             if self._is_closed:
                 return
-            for plan in self._plans.values():
+            for plan in self._catalogue.plans.values():
                 plan.close()
+            for view in self._catalogue.views.values():
+                view.close()
             for query in self.queries:
                 query.close()
-            for entry in self._streams.values():
+            for entry in self._catalogue.streams.values():
                 entry.close()
+            self._statements.close()
             self._is_closed = True
             self._duck.close()
 
     @property
     def queries(self) -> tuple[ContinuousQuery, ...]:
         """The standing queries."""
-        return tuple(self._queries.values())
+        return tuple(self._catalogue.queries.values())
 
     def query(self, name: str) -> ContinuousQuery:
         """Return the standing query of this name; raise UnknownNameError if it does not exist."""
-        if name not in self._queries:
-            raise UnknownNameError("query", name)
-        return self._queries[name]
+        return self._catalogue.query(name)
+
+    @property
+    def views(self) -> Mapping[str, ContinuousView]:
+        """The views over streams, by name."""
+        return {name: ContinuousView(view) for name, view in self._catalogue.views.items()}
+
+    def view(self, name: str) -> ContinuousView:
+        """Return the view of this name in any case; raise UnknownNameError if there is none."""
+        return ContinuousView(self._catalogue.view(name))
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
         """The definitions of the streams, by name."""
-        return self._streams.definitions()
-
-    # Statements over streams
-
-    def _create_stream(self, statement: CreateStream) -> None:
-        from .queries.sql import definition_of
-        from .tables.engine_stream import EngineStream
-
-        known = self._streams.found(statement.name)
-        if known is not None and statement.if_not_exists:
-            return
-        if known is not None and not statement.or_replace:
-            raise NameTakenError("stream", known)
-        if self._duck.has_table(statement.name):
-            raise NameTakenError("table", statement.name)
-        definition = definition_of(statement, self._duck)
-        if known is not None:
-            self._drop(known, statement)
-        self._streams.add(EngineStream(definition, self._clock, self._lock))
-
-    def _drop_stream(self, statement: DropStream) -> None:
-        from .queries.sql import did_you_mean
-
-        known = self._streams.found(statement.name)
-        if known is not None:
-            self._drop(known, statement)
-        elif not statement.if_exists:
-            reason = f"there is no stream named {statement.name}"
-            hint = did_you_mean(statement.name, self._streams)
-            raise UnknownStreamError(reason, statement.text, statement.place, hint)
-
-    def _drop(self, name: str, statement: CreateStream | DropStream) -> None:
-        readers = [query.name for query in self._queries.values() if name in query.streams]
-        if readers:
-            raise StatementError(
-                f"standing queries read the stream {name}: {', '.join(readers)}",
-                statement.text,
-                statement.place,
-                hint="close them first",
-            )
-        self._streams.remove(name).close()
-
-    def _insert(self, statement: InsertInto, name: str) -> pa.Table:
-        import pyarrow as pa
-
-        from .queries.one_time import OneTimeSql
-
-        once = OneTimeSql(self._duck, self._streams)
-        rows = once.rows_of(statement, self._streams[name].definition)
-        return pa.table({"Count": pa.array([self.append(name, rows)], pa.int64())})
-
-    # Names
-
-    def _free_name(self, name: str | None) -> str:
-        """Return a name for a query that no other query has."""
-        if name is None:
-            self._numbered += 1
-            return self._free_name(f"query-{self._numbered}")
-        if not (isinstance(name, str) and name):
-            raise ParameterError("name", name, "a string that is not empty")
-        self._plans = {each: plan for each, plan in self._plans.items() if not plan.is_closed}
-        if name in self._queries or name in self._plans:
-            raise NameTakenError("query", name)
-        return name
-
-    def _check_unused(self, tables: frozenset[str], text: str) -> None:
-        """Refuse to change a table that a standing query reads."""
-        read = frozenset().union(*(query.tables for query in self._queries.values()))
-        for table in sorted(tables & read):
-            readers = [query.name for query in self._queries.values() if table in query.tables]
-            raise StatementError(
-                f"standing queries read the table {table}: {', '.join(readers)}",
-                text,
-                hint="close them first; rows can be inserted and deleted at any time",
-            )
-
-    def _forget(self, query: ContinuousQuery) -> None:
-        self._queries = {name: each for name, each in self._queries.items() if each is not query}
+        return self._catalogue.streams.definitions()
 
     def _runnables(self) -> Sequence[Runnable]:
-        plans = [plan for plan in self._plans.values() if not plan.is_closed]
-        return [*self._queries.values(), *plans]
+        plans = [plan for plan in self._catalogue.plans.values() if not plan.is_closed]
+        return [*self.queries, *self._catalogue.views.values(), *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:

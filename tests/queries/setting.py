@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+import pyarrow as pa
 import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock, Result
 from upstream.queries.choices import Way
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables.engine_stream import EngineStream
+from upstream.tables.log import LogReader
 
 WAYS: tuple[Way, ...] = ("increments", "whole")
 """How windows are evaluated; what is measured is one or the other."""
@@ -22,7 +24,7 @@ Row = tuple[object, ...]
 def make_streams(engine: Engine) -> None:
     """Make the streams `bids` and `asks`: a time in seconds, a key, a number, and a text."""
     for definition in _definitions():
-        engine._streams.add(EngineStream(definition, engine._clock, engine._lock))
+        engine._catalogue.streams.add(EngineStream(definition, engine._clock, engine._lock))
 
 
 @cache
@@ -70,6 +72,11 @@ def asked(query: ContinuousQuery) -> Result:
     result = query.ask()
     assert result is not None
     return result
+
+
+def waiting(reader: LogReader) -> pa.Table:
+    """Return all rows that wait for a reader of a log."""
+    return pa.concat_tables([batch.rows for batch in reader.peek()])
 
 
 def held(query: ContinuousQuery) -> int:

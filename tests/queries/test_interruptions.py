@@ -15,11 +15,10 @@ import signal
 import pyarrow as pa
 import pytest
 
-from tests.interrupted import Held, Interrupter
+from tests.interrupted import Interrupter, respect_held_interrupts
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock, Result
 from upstream.database.prepared import Prepared
-from upstream.held_interrupt import HeldInterrupt
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
 from upstream.queries.chunks.reading import Input
@@ -41,11 +40,34 @@ QUERIES = {
     "failing row by row": "SELECT note::INT AS n FROM bids",
     "newest": "SELECT k, x FROM latest(bids)",
     "newest by row": "SELECT k, x FROM bids",
+    "newest and deleted": "SELECT k, x FROM latest(bids, rows => 2)",
+    "newest by row and deleted": "SELECT k, x FROM bids",
+    "expiring": """SELECT k, x FROM latest(bids, rows => 2, per => x,
+                   expire_after => INTERVAL '2 seconds')""",
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
+    "side table and deleted": """SELECT b.k, a.x FROM bids b
+        JOIN latest(asks, per => x, expire_after => INTERVAL '3 seconds') a ON a.k = b.k""",
+    "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
+    "chain of news": "SELECT k, y + 1 AS y FROM seen",
 }
-UPDATES = ("newest", "newest by row", "update")
-ROW_WISE = ("row by row", "failing row by row", "side table")
+FILLED = {
+    "chain": [
+        "CREATE STREAM sums KEY (k) AS SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k"
+    ],
+    "chain of news": [
+        "CREATE STREAM seen KEY (k) WITH (semantics = 'update') AS SELECT k, x AS y FROM bids"
+    ],
+}
+"""What creates the streams that a query reads, if other queries fill them."""
+UPDATES = (
+    *("newest", "newest by row", "newest and deleted", "newest by row and deleted", "expiring"),
+    "update",
+)
+ROW_WISE = (
+    *("row by row", "failing row by row", "side table", "side table and deleted"),
+    "chain of news",
+)
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 SLIDES = {"extremes": 5, "join": 5}
@@ -74,6 +96,8 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         held.setattr(chosen_way, "MOST_JOINED_ROWS", 3)  # so that both ways are tried
         held.setattr(chosen_way, "_WINDOWS", 2)
         make_streams(engine)
+        for text in FILLED.get(name, ()):
+            engine.sql(text)
         lateness = 15 if name in ("sums", "join") else None
         semantics: Semantics = "update" if name in UPDATES else "append"
         query = engine.continuous_query(
@@ -82,27 +106,10 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             evaluation=way,  # type: ignore[arg-type]  # one of the ways
             allowed_lateness=lateness,
         )
-        enter, leave = HeldInterrupt.__enter__, HeldInterrupt.__exit__
-
-        def held_back(self: HeldInterrupt) -> None:
-            enter(self)
-            Held.depth += 1
-
-        def released(self: HeldInterrupt, *why: object) -> None:
-            try:
-                leave(self, *why)
-            finally:
-                Held.depth -= 1
-
-        held.setattr(HeldInterrupt, "__enter__", held_back)
-        held.setattr(HeldInterrupt, "__exit__", released)
+        respect_held_interrupts(held)
         answers: list[object] = []
         for slide in range(SLIDES.get(name, 4)):
-            for stream in ("bids", "asks"):
-                times = [10 * slide + 3 * i - 9 * (i == 2) for i in range(4)]
-                notes = ["x" if t % 5 == 1 else str(t) for t in times]
-                rows = [(t, t % 7, "ab"[t % 2], n) for t, n in zip(times, notes, strict=True)]
-                append(engine, stream, *rows)
+            feed(engine, name, slide)
             clock.advance(1)
             while True:
                 try:
@@ -116,7 +123,32 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             answers += told(query)
         counts = query.statistics()
         assert counts.is_balanced
-        return [*answers, (counts.rows_late, counts.rows_failed, counts.rows_read)]
+        check_fillers(engine, counts.rows_read)
+        lost = counts.rows_late, counts.rows_failed, counts.rows_deleted, counts.rows_expired
+        return [*answers, (*lost, counts.rows_read)]
+
+
+def feed(engine: Engine, name: str, slide: int) -> None:
+    """Append the batches of a slide, and delete keys if the query is about deletions."""
+    for stream in ("bids", "asks"):
+        times = [10 * slide + 3 * i - 9 * (i == 2) for i in range(4)]
+        notes = ["x" if t % 5 == 1 else str(t) for t in times]
+        rows = [(t, t % 7, "ab"[t % 2], n) for t, n in zip(times, notes, strict=True)]
+        append(engine, stream, *rows)
+        if name.endswith("deleted"):
+            engine.delete(stream, {"k": ["ab"[slide % 2]]})
+    if name == "expiring" and slide == 2:
+        engine.delete("bids", {"k": ["a"]})
+
+
+def check_fillers(engine: Engine, rows_read: int) -> None:
+    """Check that the stream has each result once, and that its reader has read each row once."""
+    for filler in engine.queries:
+        if filler.into is not None:
+            found = filler.statistics()
+            assert found.is_balanced
+            assert found.results_taken == found.results_due
+            assert rows_read == found.rows_appended > 0
 
 
 @pytest.mark.parametrize("event", ["line", "c_call"])

@@ -40,7 +40,11 @@ class Setting:
 
     def __init__(self, duck: Duck) -> None:
         self.bids, self.asks = Noted("bids"), Noted("asks")
-        self.sql = OneTimeSql(duck, {"bids": self.bids, "asks": self.asks})
+        self._sql = OneTimeSql(duck, {"bids": self.bids, "asks": self.asks})
+
+    def answer(self, text: str) -> pa.Table:
+        """Read a query, and run it."""
+        return self._sql.ready(text).answer()
 
 
 @pytest.fixture
@@ -51,7 +55,7 @@ def setting() -> Iterator[Setting]:
 
 
 def test_a_query_scans_what_it_names_and_the_columns_that_it_reads(setting: Setting) -> None:
-    assert setting.sql.answer("SELECT sum(x) AS x FROM bids").to_pylist() == [{"x": 30}]
+    assert setting.answer("SELECT sum(x) AS x FROM bids").to_pylist() == [{"x": 30}]
     assert setting.asks.scanned == []
     [columns] = setting.bids.scanned
     assert columns is not None
@@ -61,13 +65,13 @@ def test_a_query_scans_what_it_names_and_the_columns_that_it_reads(setting: Sett
 
 def test_streams_are_joined_as_they_are(setting: Setting) -> None:
     text = "SELECT b.x + a.x AS x FROM bids b JOIN asks a USING (k) ORDER BY x"
-    assert setting.sql.answer(text)["x"].to_pylist() == [20, 40]
+    assert setting.answer(text)["x"].to_pylist() == [20, 40]
     assert len(setting.bids.scanned) == len(setting.asks.scanned) == 1
 
 
 @pytest.mark.parametrize("text", ["FROM latest(bids)", "SELECT * FROM latest(bids, per => k)"])
 def test_the_newest_row_of_each_key_is_what_a_stream_is(setting: Setting, text: str) -> None:
-    assert setting.sql.answer(text).num_rows == 2
+    assert setting.answer(text).num_rows == 2
 
 
 @pytest.mark.parametrize(
@@ -75,13 +79,13 @@ def test_the_newest_row_of_each_key_is_what_a_stream_is(setting: Setting, text: 
 )
 def test_windows_are_for_standing_queries(setting: Setting, window: str) -> None:
     with pytest.raises(StatementError, match="standing queries") as caught:
-        setting.sql.answer(f"SELECT count(*) AS n FROM {window}")
+        setting.answer(f"SELECT count(*) AS n FROM {window}")
     assert "FROM bids" in caught.value.hint
     assert setting.bids.scanned == []
 
 
 def test_a_query_that_fails_is_an_error_of_queries(setting: Setting) -> None:
     with pytest.raises(QueryError):
-        setting.sql.answer("SELECT CAST(k AS INT) FROM bids")
+        setting.answer("SELECT CAST(k AS INT) FROM bids")
     with pytest.raises(QueryError):
-        setting.sql.answer("SELECT nothing FROM bids")
+        setting.answer("SELECT nothing FROM bids")

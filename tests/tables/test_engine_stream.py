@@ -68,15 +68,15 @@ def test_newest_rows_are_brought_up_to_date_when_asked_for_or_when_much_waits() 
     entry = stream()
     entry.log.reader()  # of a query that reads nothing
     for number in range(4_097):
-        assert entry._newest.statistics().came == 0
+        assert entry._newest.newest.statistics().came == 0
         entry.append(rows((number, "a", number)))
-    assert entry._newest.statistics().came == 4_097
+    assert entry._newest.newest.statistics().came == 4_097
     for number in range(4_096):
         entry.append(rows((number, "b", number)))
     assert entry.is_crowded()
-    assert entry._newest.statistics().came == 4_097
+    assert entry._newest.newest.statistics().came == 4_097
     entry.append(rows((1, "c", 1)))
-    assert entry._newest.statistics().came == 2 * 4_097
+    assert entry._newest.newest.statistics().came == 2 * 4_097
     assert entry.scan(["k"])["k"].to_pylist() == ["a", "b", "c"]
 
 
@@ -98,7 +98,7 @@ def test_an_exception_while_rows_are_read_loses_none_and_counts_none_twice(
 
     def check(entry: EngineStream) -> None:
         assert entry.scan()["n"].to_pylist() == [3, 5, 4]
-        assert entry._newest.statistics().came == 5
+        assert entry._newest.newest.statistics().came == 5
         entry.append(rows((9, "a", 6)))
         assert entry.scan()["n"].to_pylist() == [5, 4, 6]
         assert entry.log.stored_rows == 0
@@ -129,8 +129,33 @@ def test_threads_append_while_others_scan() -> None:
                 newest[row["k"]] = row["n"]
 
     run_together([scan, scan, partial(append, "a"), partial(append, "b")])
-    statistics = entry._newest.statistics()
+    statistics = entry._newest.newest.statistics()
     assert (statistics.came, statistics.late, statistics.kept) == (2 * last, 0, 2)
+
+
+def test_threads_delete_while_others_append_and_scan() -> None:
+    entry, last = stream(), 3_000
+
+    def append(key: str) -> None:
+        for number in range(last):
+            entry.append(rows((number, key, number)))
+
+    def delete() -> None:
+        for number in range(last):
+            entry.delete(rows((0, "ab"[number % 2], 0)).select(["k"]))
+
+    def scan() -> None:
+        for _ in range(200):
+            assert entry.scan().num_rows <= 2
+
+    run_together([partial(append, "a"), partial(append, "b"), delete, scan, scan])
+    entry.scan()
+    counts = entry._newest.newest.statistics()
+    assert counts.came == 2 * last
+    assert counts.came == counts.superseded + counts.late + counts.deleted + counts.kept
+    assert (entry._newest.newest.deletions, entry.log.deletions) == (last, [])
+    entry.delete(rows((0, "a", 0), (0, "b", 0)).select(["k"]))
+    assert entry.scan().num_rows == 0
 
 
 def test_to_append_does_not_wait_for_a_scan() -> None:
@@ -153,6 +178,47 @@ def test_plans_read_rows_as_updates_in_seconds() -> None:
     assert newest is not None
     assert isinstance(newest.value, dict)
     assert newest.value["n"] == 2
+
+
+def test_plans_hear_that_the_only_key_of_a_stream_is_deleted() -> None:
+    entry = stream(key=())
+    updates = entry.for_plans()
+    entry.append(rows((1_500_000, "a", 1)))
+    assert updates.newest_time(None) == 1.5
+    entry.delete(rows().select([]))
+    assert updates.newest_time(None) is None
+    assert entry.scan().num_rows == 0
+
+
+def test_deletions_that_are_not_read_make_a_stream_crowded_and_are_read_then() -> None:
+    entry = stream()
+    reader = entry.log.reader(follows_deletions=True)
+    entry.append(rows((1, "a", 1)))
+    for _ in range(4_096):
+        entry.delete(rows((1, "a", 1)).select(["k"]))
+    assert entry.is_crowded()
+    assert entry._newest.newest.statistics().deleted == 1
+    assert reader.waiting == 4_097
+    reader.take(1, 4_096)
+    entry.scan()
+    assert (entry.log.deletions, entry.log.stored_rows) == ([], 0)
+    assert not entry.is_crowded()
+
+
+def test_no_key_is_no_deletion() -> None:
+    entry = stream()
+    entry.delete(rows().select(["k"]))
+    assert entry.log.deleted == 0
+
+
+def test_another_reader_follows_from_the_same_place() -> None:
+    entry = stream()
+    entry.append(rows((1, "a", 1), (1, "b", 2)))
+    newest, reader = entry.newest_and_reader()
+    assert newest["n"].to_pylist() == [1, 2]
+    entry.delete(rows((1, "a", 1)).select(["k"]))
+    entry.append(rows((2, "c", 3)))
+    assert [type(each).__name__ for each in reader.peek_all()] == ["Deletion", "Batch"]
 
 
 def test_a_key_of_several_columns_is_a_tuple() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from upstream import PositionNotKeptError
-from upstream.tables.log import Log, LogReader
+from upstream.tables.log import Deletion, Log, LogReader
 
 
 def rows(*numbers: int) -> pa.Table:
@@ -70,6 +70,21 @@ def test_arrivals_never_go_back() -> None:
     assert [batch.arrival for batch in reader.peek()] == [5.0, 5.0]
 
 
+def test_a_reader_that_does_not_follow_deletions_knows_nothing_of_them() -> None:
+    log = Log()
+    reader = log.reader()
+    log.delete(rows(1), 1.0)
+    assert log.deletions == []
+    follower = log.reader(follows_deletions=True)
+    log.delete(rows(1), 2.0)
+    assert (reader.waiting, reader.first_waiting(), reader.peek_all()) == (0, None, [])
+    assert (follower.waiting, follower.first_waiting()) == (1, 2.0)
+    log.add(rows(2), 1.5)
+    assert reader.first_waiting() == 2.0
+    follower.take(1, 1)
+    assert [follower.waiting, len(log.deletions)] == [0, 0]
+
+
 def test_threads_add_while_each_reader_takes_what_comes() -> None:
     log, count = Log(), 3_000
     readers = [log.reader() for _ in range(2)]
@@ -81,10 +96,10 @@ def test_threads_add_while_each_reader_takes_what_comes() -> None:
 
     def reading(reader: LogReader, taken: list[int]) -> None:
         while len(taken) < 4 * count:
-            table = reader.peek_rows()
-            reader.take(0 if table is None else table.num_rows)
-            if table is not None:
-                taken += table["x"].to_pylist()
+            found = waiting(reader)
+            reader.take(len(found))
+            if found:
+                taken += found
                 log.reader(reader.position).close()
 
     with ThreadPoolExecutor(4) as pool:
@@ -135,6 +150,8 @@ class LogMachine(RuleBasedStateMachine):
         self.all_rows: list[int] = []
         self.arrivals: list[float] = []
         self.places: dict[LogReader, int] = {}
+        self.events: list[tuple[str, int]] = []
+        self.followers: dict[LogReader, int] = {}
 
     @rule(count=st.integers(0, 4))
     def add(self, count: int) -> None:
@@ -143,6 +160,39 @@ class LogMachine(RuleBasedStateMachine):
         arrival = float(len(self.arrivals))
         self.arrivals.extend(arrival for _ in numbers)
         self.log.add(rows(*numbers), arrival)
+        self.events.extend(("r", number) for number in numbers)
+
+    @rule()
+    def delete(self) -> None:
+        self.events.append(("d", self.log.deleted))
+        self.log.delete(rows(1), float(len(self.arrivals)))
+
+    @rule()
+    def follow(self) -> None:
+        self.followers[self.log.reader(follows_deletions=True)] = len(self.events)
+
+    @precondition(lambda self: self.followers)
+    @rule(data=st.data())
+    def fork(self, data: st.DataObject) -> None:
+        reader = data.draw(st.sampled_from(list(self.followers)))
+        self.followers[reader.fork()] = self.followers[reader]
+
+    @precondition(lambda self: self.followers)
+    @rule(data=st.data())
+    def follow_on(self, data: st.DataObject) -> None:
+        reader = data.draw(st.sampled_from(list(self.followers)))
+        place = self.followers[reader]
+        count = data.draw(st.integers(0, len(self.events) - place))
+        taken = [kind for kind, _ in self.events[place : place + count]]
+        reader.take(taken.count("r"), taken.count("d"))
+        self.followers[reader] = place + count
+
+    @precondition(lambda self: self.followers)
+    @rule(data=st.data())
+    def stop_following(self, data: st.DataObject) -> None:
+        reader = data.draw(st.sampled_from(list(self.followers)))
+        reader.close()
+        del self.followers[reader]
 
     @rule()
     def open(self) -> None:
@@ -167,6 +217,22 @@ class LogMachine(RuleBasedStateMachine):
         return data.draw(st.sampled_from(list(self.places)))
 
     @invariant()
+    def every_follower_finds_the_deletions_between_the_rows(self) -> None:
+        for reader, place in self.followers.items():
+            found = [
+                ("d", each.number)
+                if isinstance(each, Deletion)
+                else ("r", *each.rows["x"].to_pylist())
+                for each in reader.peek_all()
+            ]
+            flat = [(kind, number) for kind, *numbers in found for number in numbers]
+            assert flat == self.events[place:]
+            assert reader.waiting == len(flat)
+            assert reader.waiting_rows == sum(kind == "r" for kind, _ in flat)
+        if not self.followers:
+            assert self.log.deletions == []
+
+    @invariant()
     def every_reader_finds_what_it_has_not_taken(self) -> None:
         for reader, place in self.places.items():
             assert waiting(reader) == self.all_rows[place:]
@@ -180,10 +246,12 @@ class LogMachine(RuleBasedStateMachine):
 
     @invariant()
     def no_more_is_stored_than_the_batch_of_the_slowest_reader_and_what_came_after(self) -> None:
-        slowest = min(self.places.values(), default=len(self.all_rows))
+        of_followers = [reader.position for reader in self.followers]
+        slowest = min([*self.places.values(), *of_followers], default=len(self.all_rows))
         of_its_batch = self.arrivals[slowest:]
         whole = sum(arrival >= of_its_batch[0] for arrival in self.arrivals) if of_its_batch else 0
-        assert self.log.stored_rows <= whole
+        keys = sum(each.keys.num_rows for each in self.log.deletions)
+        assert self.log.stored_rows <= whole + keys
         assert self.log.rows == len(self.all_rows)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.interrupted import Held, interrupt_everywhere
 from tests.rows.test_group_codes import VALUES, comparable
 from upstream.rows.stream_definition import StreamDefinition
-from upstream.tables import newest_numbers, newest_rows
+from upstream.tables import live_rows, newest_numbers, newest_rows
 from upstream.tables.newest_rows import NewestRows
 from upstream.tables.row_blocks import BLOCK_ROWS
 
@@ -192,9 +192,9 @@ def test_memory_is_that_of_the_rows_that_are_kept(rows: int) -> None:
         batch = {"time": [i] * 100, "k": keys, "g": [0.0] * 100, "id": [i] * 100}
         newest.add(pa.table(batch, schema=SCHEMA))
         newest._check()
-        assert newest._stored.rows <= 2 * (100 * rows + 1024) + 100
+        assert newest._live._stored.rows <= 2 * (100 * rows + 1024) + 100
     assert newest.table().num_rows == 100 * rows
-    assert newest._stored.rows == 100 * rows
+    assert newest._live._stored.rows == 100 * rows
 
 
 def many(groups: int) -> NewestRows:
@@ -209,11 +209,11 @@ def many(groups: int) -> NewestRows:
 def test_a_batch_touches_only_its_own_groups() -> None:
     newest = many(20_000)
     taken_changes(newest)
-    first = newest._stored._blocks[0]
+    first = newest._live._stored._blocks[0]
     for i in range(100):
         newest.add(quick((i, "k7")))
         assert times_and_keys(taken_changes(newest)) == [(i, "k7")]
-    assert newest._stored._blocks[0] is first, "the rows of the other groups were not copied"
+    assert newest._live._stored._blocks[0] is first, "the rows of the other groups were not copied"
 
 
 def addresses(rows: pa.Table) -> set[int]:
@@ -283,7 +283,7 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
 ) -> None:
     """What is swapped in at the end is all or nothing: Ctrl-C is held back there."""
     monkeypatch.setattr(newest_rows, "HeldInterrupt", Held)
-    for module in (newest_rows, newest_numbers):
+    for module in (newest_rows, newest_numbers, live_rows):
         monkeypatch.setattr(module, "_SLACK", 0)
     groups = np.arange(40)
 

@@ -74,7 +74,7 @@ class Duck:
         "_connection",
         "_has_own_functions",
         "_known",
-        "_prepared_count",
+        "_named",
         "_relations",
         "_running",
     )
@@ -98,7 +98,7 @@ class Duck:
         self._running = Running(self._connection)
         self._has_own_functions = database != _MEMORY
         self._known: dict[Callable[[Duck], object], object] = {}
-        self._prepared_count = 0
+        self._named = 0
 
     def _silence(self) -> None:
         """Prevent DuckDB from printing.
@@ -136,8 +136,7 @@ class Duck:
 
         If it cannot be parsed, DatabaseError is raised when it is first needed.
         """
-        self._prepared_count += 1
-        name = f"__prepared_{self._prepared_count}"
+        name = self._new_name("prepared")
         return Prepared(self._connection, partial(self.written, write), frozenset(lent), name)
 
     def written(self, write: Write) -> Written:
@@ -245,6 +244,19 @@ class Duck:
             return self._connection.read_json(path)
         endings = ".parquet, .csv, .tsv, .txt, .json, .jsonl or .ndjson (or that and .gz)"
         raise ParameterError("data", path, f"rows, or the path of a file that ends with {endings}")
+
+    def new_name(self) -> str:
+        """Return a name that no table has, for a table of our own."""
+        return self._new_name("static")
+
+    def _new_name(self, kind: str) -> str:
+        self._named += 1
+        return f"__{kind}_{self._named}"
+
+    def drop_own_table(self, name: str) -> None:
+        """Drop a temporary table of our own; do nothing if it does not exist."""
+        with self._running:
+            self._connection.execute(f"DROP TABLE IF EXISTS temp.{_quoted(name)}")
 
     def lend(self, schema: pa.Schema) -> LentRelation:
         """Lend DuckDB a table that can be exchanged at any time, under a name of its own."""

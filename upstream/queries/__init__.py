@@ -7,14 +7,18 @@ from ..rows.stream_times import WindowBound
 from .choices import Emit, Semantics, Way
 from .continuous_query import Callback, ContinuousQuery
 from .results.backlog import QueryStatistics, Result
+from .results.view_statistics import ViewStatistics
+from .view import ContinuousView
 
 __all__ = [
     "Callback",
     "ContinuousQuery",
+    "ContinuousView",
     "Emit",
     "QueryStatistics",
     "Result",
     "Semantics",
+    "ViewStatistics",
     "Way",
     "WindowBound",
 ]

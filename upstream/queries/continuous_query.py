@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ..errors import ClosedError, QueryTypeError, StatementError
 from ..held_interrupt import HeldInterrupt
@@ -20,10 +20,22 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from .choices import Choices, Semantics
     from .evaluation.planning import Plan
+    from .evaluation.refreshed import Waiting
     from .results.answer import Answer
+    from .results.result_stream import ResultStream
 
 Callback = Callable[[Result], object]
 _SMOOTHING: Final = 0.2
+
+
+class Others(Protocol):
+    """What a query knows about the other queries and the views of its engine."""
+
+    def feeders_of(self, streams: Set[str]) -> Sequence[ContinuousQuery]:
+        """Return the queries that fill these streams, directly or through others, in order."""
+
+    def reading(self, name: str) -> Sequence[ContinuousQuery]:
+        """Return the queries and views that read a stream or a view."""
 
 
 class ContinuousQuery:
@@ -32,6 +44,9 @@ class ContinuousQuery:
     Nothing runs in the background. `results`, `latest`, `ask` and iteration evaluate what is due,
     and so does `Engine.run` for all queries. Each result is taken once. With a callback, `run`
     takes results for it; results that `results` takes before do not reach the callback.
+
+    If a query fills a stream, its results are read there. If it reads a stream that another query
+    fills, the other one is evaluated first.
 
     >>> from upstream import Engine, ManualClock
     >>> with Engine(clock=ManualClock()) as engine:
@@ -60,8 +75,10 @@ class ContinuousQuery:
         "_lock",
         "_on_close",
         "_on_error",
+        "_others",
         "_plan",
         "_readers",
+        "_sink",
         "_stopwatch",
         "name",
         "semantics",
@@ -79,8 +96,10 @@ class ContinuousQuery:
         callback: Callback | None,
         clock: Clock,
         stopwatch: Clock,
+        others: Others,
         on_close: Callable[[ContinuousQuery], None],
         lock: AbstractContextManager[bool],
+        sink: ResultStream | None = None,
     ) -> None:
         self.text = text
         """The SQL as it was given."""
@@ -92,17 +111,21 @@ class ContinuousQuery:
         """Held while any thread evaluates the query."""
         self._plan = plan
         self._hold = HeldInterrupt()
-        self._readers = [*plan.readers, *(each.reader for each in plan.side_tables)]
+        self._readers: list[Waiting] = [*plan.readers]
+        self._readers += [each.reader for each in plan.side_tables]
         self._due_at = -inf
         """When the clock alone makes an answer due; minus infinity if that is not known yet."""
         self._is_unfinished = False
         """Whether an evaluation was interrupted and has to be continued."""
         self._evaluation = plan.evaluation
-        self._emitter = Emitter(choices)
+        self._emitter = Emitter(choices, into_stream=sink is not None)
+        self._sink = sink
+        """What takes the results, if they are rows of a stream."""
+        self._others = others
+        self._on_close = on_close
         self._callback = callback
         self._clock = clock
         self._stopwatch = stopwatch
-        self._on_close = on_close
         self._on_error = choices.on_error
         self._evaluations = 0
         self._evaluation_seconds = self._cost = 0.0
@@ -132,6 +155,7 @@ class ContinuousQuery:
     def results(self) -> list[Result]:
         """Evaluate what is due, and take all results that were not taken yet, oldest first."""
         with self._lock:
+            self._check_untaken()
             self._evaluate()
             return self._emitter.backlog.take_all(self._clock.now())
 
@@ -142,6 +166,7 @@ class ContinuousQuery:
 
     def _next(self) -> Result | None:
         with self._lock:
+            self._check_untaken()
             if not self._emitter.backlog:
                 self._evaluate()
             return self._take()
@@ -149,9 +174,19 @@ class ContinuousQuery:
     def latest(self) -> Result | None:
         """Evaluate what is due, and take the newest result; older ones are skipped."""
         with self._lock:
+            self._check_untaken()
             self._evaluate()
             self._emitter.skip_to_newest()
             return self._take()
+
+    def _check_untaken(self) -> None:
+        """Refuse to give results that the query's stream has taken."""
+        if self.into is not None:
+            raise StatementError(
+                f"the results of this query are rows of the stream {self.into}",
+                self.text,
+                hint=f"read them there: FROM {self.into}; ask() gives the current answer",
+            )
 
     def ask(self) -> Result | None:
         """Return the current answer: for the newest closed window, or for all rows so far.
@@ -162,15 +197,17 @@ class ContinuousQuery:
         again. It takes no waiting result, and does not count as a result.
         """
         with self._lock:
-            now = self._evaluate()
-            answer = self._evaluation.current(now)
-            if answer is None:
-                raise StatementError(
-                    "an append query without a window keeps no rows, so ask() has no answer",
-                    self.text,
-                    hint="call results() instead, or choose semantics='update'",
-                )
-            return Result.of(self._told(answer), self._clock.now())
+            return Result.of(self._told(self._current()), self._clock.now())
+
+    def _current(self) -> Answer:
+        answer = self._evaluation.current(self._evaluate())
+        if answer is None:
+            raise StatementError(
+                "an append query without a window keeps no rows, so ask() has no answer",
+                self.text,
+                hint="call results() instead, or choose semantics='update'",
+            )
+        return answer
 
     @property
     def schema(self) -> pa.Schema:
@@ -179,13 +216,18 @@ class ContinuousQuery:
 
     @property
     def streams(self) -> frozenset[str]:
-        """The names of the streams that the query reads."""
+        """The names of the streams and views that the query reads."""
         return self._plan.streams
 
     @property
     def tables(self) -> frozenset[str]:
         """The names of the tables that the query reads, in lower case."""
         return self._plan.tables
+
+    @property
+    def into(self) -> str | None:
+        """The name of the stream that the query fills, if it fills one."""
+        return None if self._sink is None else self._sink.stream.definition.name
 
     @property
     def is_closed(self) -> bool:
@@ -202,43 +244,77 @@ class ContinuousQuery:
     def _evaluate(self) -> float:
         """Evaluate what is due now, and return the moment of this evaluation.
 
-        If anything is raised on the way, no row and no result is lost: the next evaluation
-        continues where this one was.
+        The queries that fill the streams of this one are evaluated first. If anything is raised on
+        the way, no row and no result is lost: the next evaluation continues where this one was.
         """
         if self._is_closed:
             raise ClosedError("query")
+        for feeder in self._others.feeders_of(self.streams):
+            feeder._evaluate_alone()
+        return self._evaluate_alone()
+
+    def _evaluate_alone(self) -> float:
         now = self._clock.now()
         if self._is_quiet(now):
             return now
         self._due_at, self._is_unfinished = -inf, True
         watch = self._stopwatch.now()
         for side_table in self._plan.side_tables:
-            side_table.refresh()
+            side_table.refresh(now)
         self._evaluation.take_in(now)
         every = self._emitter.every
         self._holds_back = every is not None and self._emitter.held_until(now) is not None
         if not self._holds_back:
             self._give(now)
-        due_at = self._evaluation.due_at()
+        due_at = self._next_due()
         self._note_cost(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
+        if self._sink is not None and self._sink.stream.is_crowded():
+            for reader in self._others.reading(self._sink.stream.definition.name):
+                reader._evaluate_alone()
         return now
 
     def _is_quiet(self, now: float) -> bool:
         """Tell whether nothing has happened since the last evaluation."""
         if self._holds_back or now >= self._due_at:
             return False
-        return not any(reader.waiting for reader in self._readers)
+        return not self._has_waiting()
+
+    def _has_waiting(self) -> bool:
+        """Tell whether anything has come, or become due, since the last evaluation."""
+        return self._clock.now() >= self._due_at or any(reader.waiting for reader in self._readers)
+
+    def _first_waiting(self) -> float | None:
+        """Return since when anything has waited, or been due by the clock, or None."""
+        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
+        due_at = self._next_due()
+        if due_at is not None and due_at <= self._clock.now():
+            moments.append(due_at)
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _next_due(self) -> float | None:
+        """Return when the clock alone will change the answer, or None."""
+        moments = [self._evaluation.due_at()]
+        moments += [each.due_at() for each in self._plan.side_tables]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _rows_waiting(self) -> int:
+        """Return how many rows of streams wait."""
+        return sum(reader.waiting_rows for reader in self._plan.readers)
 
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
         told = [self._told(each) for each in answers.answers]
-        give = self._emitter.prepared(told, answers.skipped, now)
+        emission = self._emitter.prepared(told, answers.skipped, now)
+        store = None if self._sink is None else self._sink.prepared(emission.news)
         error = next((each.error for each in told if each.error), self._error)
         with self._hold:
             answers.commit()
-            give()
+            emission.give()
             self._holds_back, self._error = False, error
+            if store is not None:
+                self._emitter.backlog.take_all(now)
+                store()
 
     def _told(self, answer: Answer) -> Answer:
         """Return an answer for the user; `on_error` decides about rows that it leaves out."""
@@ -269,6 +345,9 @@ class ContinuousQuery:
         """Tell whether running it would do anything."""
         if self._is_closed:
             return False
+        return self._is_due_alone() or any(self._due_feeders())
+
+    def _is_due_alone(self) -> bool:
         if self._callback is not None and self._emitter.backlog:
             return True
         now = self._clock.now()
@@ -276,18 +355,27 @@ class ContinuousQuery:
             return False
         return self._emitter.held_until(now) is None and self._has_waited_since(now) is not None
 
+    def _due_feeders(self) -> Iterator[ContinuousQuery]:
+        """Yield the queries that a run of this one would run first."""
+        return (each for each in self._others.feeders_of(self.streams) if each._is_due_alone())
+
     def staleness(self) -> float:
         """Return for how many seconds something has waited that a run would take into account."""
         now = self._clock.now()
-        since = self._has_waited_since(now)
+        moments = [self._has_waited_since(now)]
+        moments += [each._has_waited_since(now) for each in self._due_feeders()]
         oldest = self._emitter.backlog.oldest() if self._callback is not None else None
         if oldest is not None:
-            since = oldest.due if since is None else min(since, oldest.due)
-        return 0.0 if since is None else max(0.0, now - since)
+            moments.append(oldest.due)
+        since = min((each for each in moments if each is not None), default=now)
+        return max(0.0, now - since)
 
     def cost(self) -> float:
-        """Return about how many seconds a run takes; 0 before the first."""
-        return self._cost
+        """Return about how many seconds a run takes; 0 before the first.
+
+        This includes the queries that have to run before it.
+        """
+        return self._cost and self._cost + sum(each._cost for each in self._due_feeders())
 
     def run(self) -> None:
         """Evaluate what is due, and pass the results to the callback, if there is one.
@@ -308,10 +396,7 @@ class ContinuousQuery:
                     self._error = repr(error)
 
     def _has_waited_since(self, now: float) -> float | None:
-        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
-        due_at = self._evaluation.due_at()
-        if due_at is not None and due_at <= now:
-            moments.append(due_at)
+        moments = [self._first_waiting()]
         if self._holds_back or self._is_unfinished:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
@@ -339,9 +424,10 @@ class ContinuousQuery:
 
         with self._lock:
             split, description = self._plan.split, self._evaluation.describe()
+        into = [] if self._sink is None else [self._sink.describe()]
         if description.merges is None:
-            return f"{description.now}\n{whole(split)}" if sql else description.now
-        lines = [explain(split, description.merges), description.now]
+            return "\n".join([description.now, *into, *([whole(split)] if sql else [])])
+        lines = [explain(split, description.merges), description.now, *into]
         return "\n".join([*lines, parts(split)] if sql else lines)
 
     def statistics(self) -> QueryStatistics:
@@ -351,7 +437,7 @@ class ContinuousQuery:
 
     def _statistics(self) -> QueryStatistics:
         counts = self._evaluation.counts()
-        emitter, backlog = self._emitter, self._emitter.backlog
+        emitter, backlog, sink = self._emitter, self._emitter.backlog, self._sink
         return QueryStatistics(
             name=self.name,
             semantics=self.semantics,
@@ -362,27 +448,31 @@ class ContinuousQuery:
             results_unchanged=emitter.unchanged,
             results_waiting=len(backlog),
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
-            rows_waiting=sum(reader.waiting for reader in self._plan.readers),
+            rows_waiting=self._rows_waiting(),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
+            rows_deleted=counts.deleted,
+            rows_expired=counts.expired,
             rows_failed=self._plan.failing.count,
             rows_held=counts.held,
             evaluations=self._evaluations,
             evaluation_seconds=self._evaluation_seconds,
             staleness_seconds_mean=backlog.staleness_seconds / max(backlog.taken, 1),
             callback_failures=self._callback_failures,
-            error=self._plan.failing.error or self._error,
+            error=self._plan.failing.error or self._error or (sink.error if sink else None),
+            rows_appended=sink.rows_appended if sink else 0,
+            rows_refused=sink.rows_refused if sink else 0,
+            keys_deleted=sink.keys_deleted if sink else 0,
         )
 
     def close(self) -> None:
-        """Stop reading the streams. The statistics can still be read."""
+        """Stop reading the streams. The statistics can still be read.
+
+        A stream that the query filled stays, and can be written to from then on.
+        """
         with self._lock:
             if self._is_closed:
                 return
             self._is_closed = True
-            for reader in self._plan.readers:
-                reader.close()
-            for side_table in self._plan.side_tables:
-                side_table.close()
-            self._evaluation.close()
+            self._plan.close()
             self._on_close(self)

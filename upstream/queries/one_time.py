@@ -6,24 +6,29 @@ of these only the columns that it may read. What it does not read costs nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from ..database.failure import DatabaseError
+from ..database.result_schema import ResultSchema
 from ..errors import StatementError
 from .rewriting.retention import columns_read
 from .sql import check, read_query, rows_to_insert
-from .sql.lending import answer_once
+from .sql.duck_messages import error_of
+from .sql.lending import prepare
 from .sql.table_statements import TableStatements
 from .sql.window_clause import WindowKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pyarrow as pa
+    from collections.abc import Mapping, Sequence
 
     from ..database.duck import Duck
     from ..rows.stream_definition import StreamDefinition
     from ..tables.relation import Relation
     from .sql import InsertInto, OtherStatement, ParsedQuery
+    from .sql.trees import Query
 
 
 class OneTimeSql:
@@ -35,17 +40,21 @@ class OneTimeSql:
         self._duck = duck
         self._relations = relations
 
-    def answer(self, text: str) -> pa.Table:
-        """Run a query that DuckDB reads as we do; raise QueryError if it fails."""
+    def ready(self, text: str) -> ReadyQuery:
+        """Return a query that can run again and again, and that DuckDB reads as we do.
+
+        Raises QueryError if DuckDB refuses it.
+        """
         definitions = self._definitions()
         parsed = read_query(text, definitions)
         _refuse_windows(parsed, definitions)
         check(parsed, definitions, self._duck)
-        tables = {
-            f"chunk_{i}": self._scan(window.stream, parsed)
-            for i, window in enumerate(parsed.windows)
-        }
-        return answer_once(self._duck, parsed.query, text, tables)
+        scans = []
+        for i, window in enumerate(parsed.windows):
+            relation = self._relations[window.stream]
+            columns = columns_read(parsed.query, relation.definition.schema)
+            scans.append(Scan(f"chunk_{i}", relation, columns))
+        return ReadyQuery(self._duck, parsed.query, text, scans)
 
     def execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Let DuckDB run a statement about its tables; the statement may read relations."""
@@ -58,9 +67,52 @@ class OneTimeSql:
     def _definitions(self) -> dict[str, StreamDefinition]:
         return {name: relation.definition for name, relation in self._relations.items()}
 
-    def _scan(self, name: str, parsed: ParsedQuery) -> pa.Table:
-        relation = self._relations[name]
-        return relation.scan(columns_read(parsed.query, relation.definition.schema))
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a query reads of a relation, and the name under which it is lent."""
+
+    name: str
+    relation: Relation
+    columns: tuple[str, ...]
+
+    def rows(self) -> pa.Table:
+        """Return the rows at this moment."""
+        return self.relation.scan(self.columns)
+
+
+class ReadyQuery:
+    """A query that was read and checked; it runs on what its relations have at the time."""
+
+    __slots__ = ("_scans", "_schema", "_statement", "_text")
+
+    def __init__(self, duck: Duck, query: Query, text: str, scans: Sequence[Scan]) -> None:
+        schemas = {each.name: schema_of(each) for each in scans}
+        self._statement = prepare(duck, query, schemas)
+        self._scans = scans
+        self._text = text
+        self._schema: ResultSchema | None = None
+
+    def answer(self) -> pa.Table:
+        """Run the query; raise QueryError if it fails."""
+        tables = {each.name: each.rows() for each in self._scans}
+        try:
+            table = self._statement.run(**tables)
+        except DatabaseError as error:
+            raise error_of(str(error), self._text) from error
+        if self._schema is None:
+            self._schema = ResultSchema.of(table.schema, self._statement.types)
+        return self._schema.handed_out(table, self._text)
+
+    def close(self) -> None:
+        """Release the statement and its relations in DuckDB."""
+        self._statement.close()
+
+
+def schema_of(scan: Scan) -> pa.Schema:
+    """Return the columns of a scan."""
+    schema = scan.relation.definition.schema
+    return pa.schema([schema.field(name) for name in scan.columns])
 
 
 def _refuse_windows(parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition]) -> None:
@@ -68,7 +120,9 @@ def _refuse_windows(parsed: ParsedQuery, definitions: Mapping[str, StreamDefinit
     for number, window in enumerate(parsed.windows):
         key = definitions[window.stream].key
         is_latest = window.kind is WindowKind.LATEST and window.rows == 1
-        if not (window.kind is WindowKind.STREAM or (is_latest and {*window.per} == {*key})):
+        is_latest = is_latest and window.expire_after is None
+        is_whole = window.kind in {WindowKind.STREAM, WindowKind.VIEW}
+        if not (is_whole or (is_latest and {*window.per} == {*key})):
             reason = (
                 f"{window.kind}(…) works in standing queries only: a one-time query "
                 "reads the newest row of each key"

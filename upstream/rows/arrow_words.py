@@ -34,8 +34,10 @@ def stored_as(type_: pa.DataType) -> str | None:
     """
     from pyarrow import types
 
-    if types.is_integer(type_) or types.is_float32(type_) or types.is_float64(type_):
-        return str(np.dtype(type_.to_pandas_dtype()))
+    if types.is_integer(type_):
+        return str(type_)
+    if types.is_float32(type_) or types.is_float64(type_):
+        return f"float{type_.bit_width}"
     if types.is_temporal(type_) and not types.is_interval(type_):
         return f"int{type_.bit_width}"
     return None
@@ -57,6 +59,13 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
     return np.where(present, values, values.dtype.type(0)), present
 
 
+def words(array: pa.Array) -> tuple[Integers, Present]:
+    """Return `numbers` of a column that is stored as integers."""
+    values, present = numbers(array)
+    assert values.dtype == np.int64
+    return values.astype(np.int64, copy=False), present
+
+
 def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
     """Return `numbers`, also for decimals of 128 bits, and whether 64 bits hold all of them.
 
@@ -67,24 +76,32 @@ def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
 
     if not types.is_decimal128(array.type):
         return *numbers(array), True
-    words = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)
-    words = words[array.offset : array.offset + len(array)]
-    present = None
-    if array.null_count:
-        present = presence(array)
-        words = np.where(present[:, np.newaxis], words, 0)
+    words, present = word_pairs(array)
     low, high = words.T
     return low, present, np.array_equal(high, low >> _SIGN_BITS)
+
+
+def word_pairs(array: pa.Array) -> tuple[Integers, Present]:
+    """Return the lower and the upper word of decimals of 128 bits, and the mask of present ones."""
+    words: Integers = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)
+    words = words[array.offset : array.offset + len(array)]
+    if array.null_count == 0:
+        return words, None
+    present = presence(array)
+    return np.where(present[:, np.newaxis], words, 0), present
 
 
 def column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
     """Return a column with these values as its memory; they must not change afterwards.
 
-    They are narrowed to the type that stores a value; for decimals they are the lower words.
+    They are narrowed to the type that stores a value; for decimals they are the lower words, or
+    both words of each value.
     """
     import pyarrow as pa
 
-    if pa.types.is_decimal128(type_):
+    if values.ndim > 1:
+        memory = values
+    elif pa.types.is_decimal128(type_):
         low = values.astype(np.int64, copy=False)
         memory = np.stack([low, low >> _SIGN_BITS], axis=1)
     else:

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
-    """A stream: its columns, the columns of its key, and its time column if it has one."""
+    """A stream: its columns, the columns of its key, and its time column if it has one.
+
+    A view has the definition of a stream without key and time.
+    """
 
     name: str
     schema: pa.Schema
     key: tuple[str, ...]
     time: str | None
+    is_view: bool = False
 
     def conform(self, data: pa.Table) -> pa.Table:
         """Return rows with exactly the schema's columns; raise StreamTypeError if they do not fit.
@@ -39,6 +43,13 @@ class StreamDefinition:
         if self.time is not None:
             times_of(table.column(self.time), self.name, self.time)
         return table
+
+    def conform_keys(self, data: pa.Table) -> pa.Table:
+        """Return keys with exactly the key columns; raise StreamTypeError if they do not fit."""
+        import pyarrow as pa
+
+        schema = pa.schema([self.schema.field(name) for name in self.key])
+        return conform(data, self.name, schema, self.key)
 
     @property
     def required(self) -> tuple[str, ...]:

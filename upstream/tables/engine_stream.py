@@ -1,19 +1,22 @@
 """The streams of an engine: rows are stored once, for all that read them.
 
-append -> conform -> log -> standing queries, each from its own position
-|         `-> the newest row of each key, for one-time queries
+append, delete -> log -> standing queries, each from its own position
+|                  `-> the newest row of each key, for one-time queries
 `-> a `Stream` of the library, for Python plans, if there are any
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from math import inf
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ..errors import UnknownNameError
 from ..queues import Stream
+from ..updates import TOMBSTONE
 from .log import Log
+from .newest_reader import NewestReader
 from .newest_rows import NewestRows
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..clock import Clock
     from ..rows.stream_definition import StreamDefinition
+    from .log import LogReader
     from .relation import Condition, TimeRange
 
 _BACKLOG_ROWS: Final = 1_048_576
@@ -56,11 +60,11 @@ class EngineStream:
         self.definition = definition
         self.log = Log()
         self._clock = clock
-        self._newest = NewestRows(definition)
+        self._reader = self.log.reader(follows_deletions=True)
+        self._newest = NewestReader(self._reader, NewestRows(definition))
         self._newest_lock = Lock()
         """Held by the thread that brings the newest rows up to date; `append` never waits for
         it."""
-        self._reader = self.log.reader()
         self._plans: Stream | None = None
         self._plans_lock = plans_lock
         """Held while Python plans run, and while their streams are fed."""
@@ -79,9 +83,24 @@ class EngineStream:
             self._relieve()
         return int(rows.num_rows)
 
+    def delete(self, keys: pa.Table) -> None:
+        """Store that the keys in these conformed rows of the key columns are deleted.
+
+        Without key columns this is the one key of the stream.
+        """
+        if self.definition.key and not keys.num_rows:
+            return
+        self.log.delete(keys, self._clock.now())
+        if self._plans is not None:
+            with self._plans_lock:
+                self._feed_deletions(self._plans, keys)
+        if self.is_crowded():
+            self._relieve()
+
     def is_crowded(self) -> bool:
         """Tell whether so much is stored that slow readers should read it."""
-        return len(self.log.batches) > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
+        stored = len(self.log.batches) + len(self.log.deletions)
+        return stored > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
 
     def is_full(self) -> bool:
         """Tell whether so much is stored that no more is accepted before it is read."""
@@ -100,8 +119,17 @@ class EngineStream:
         """
         with self._newest_lock:
             self._read()
-            rows = self._newest.table()
+            rows = self._newest.newest.table()
         return rows if columns is None else rows.select([*columns])
+
+    def newest_and_reader(self) -> tuple[pa.Table, LogReader]:
+        """Return the newest row of each key, and a reader for what comes after them.
+
+        The reader follows deletions.
+        """
+        with self._newest_lock:
+            self._read()
+            return self._newest.newest.table(), self._reader.fork()
 
     def for_plans(self) -> Stream:
         """Return a stream that receives row by row what is appended from now on.
@@ -131,32 +159,35 @@ class EngineStream:
                 self._newest_lock.release()
 
     def _read(self) -> None:
-        """Add what waits to the newest rows.
-
-        They count what they contain, so an exception at any point loses no row and reads none
-        twice.
-        """
-        self._pass_what_was_read()
-        rows = self._reader.peek_rows()
-        if rows is not None:
-            self._newest.add(rows)
-            self._pass_what_was_read()
-
-    def _pass_what_was_read(self) -> None:
-        read = self._reader.origin + self._newest.statistics().came
-        self._reader.take(read - self._reader.position)
+        """Add what waits to the newest rows. No group expires, so the time does not matter."""
+        self._newest.read(-inf)
 
     def _feed(self, stream: Stream, rows: pa.Table) -> None:
         """Enqueue rows as updates: the key as a value or a tuple, the row as a dict."""
         values = rows.to_pylist()
-        columns = [rows.column(name).to_pylist() for name in self.definition.key]
-        keys: list[object] = [None] * len(values)
-        if columns:
-            keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+        keys = self._keys_of(rows)
         times = None
         if self.definition.time is not None:
             times = self.definition.times(rows) * self.definition.seconds_per_unit
         stream.enqueue_many(keys, values, times)
+
+    def _feed_deletions(self, stream: Stream, keys: pa.Table) -> None:
+        """Enqueue tombstones for the known keys, each at the time of the newest update of its key.
+
+        So no tombstone is late.
+        """
+        deleted_keys = dict.fromkeys(self._keys_of(keys) if self.definition.key else [None])
+        found = [(key, stream.newest_time(key)) for key in deleted_keys]
+        known = [(key, time) for key, time in found if time is not None]
+        deleted, times = [key for key, _ in known], [time for _, time in known]
+        stream.enqueue_many(deleted, [TOMBSTONE] * len(known), times)
+
+    def _keys_of(self, rows: pa.Table) -> list[Hashable]:
+        """Return the keys of rows as a plan has them; None is the key of a stream without a key."""
+        columns = [rows.column(name).to_pylist() for name in self.definition.key]
+        if not columns:
+            return [None] * rows.num_rows
+        return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 class Streams(Mapping[str, EngineStream]):

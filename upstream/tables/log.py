@@ -4,6 +4,10 @@ A batch is stored once, however many queries read the stream. Each query has a r
 position. What all readers have passed is removed, and a log without readers keeps nothing
 (DataCell, section 2).
 
+A deletion of keys is stored beside the batches, with the number of rows that arrived before it. So
+the numbers of rows, and readers that read rows only, know nothing of deletions. A reader that
+follows deletions has a second position, among the deletions.
+
 Any thread may add while others read. The lock is held while lists are changed and positions are
 looked up, and never while rows are read. Each reader belongs to one thread at a time.
 """
@@ -15,10 +19,12 @@ from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
 from threading import Lock
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from ..errors import PositionNotKeptError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +39,34 @@ class Batch:
     """How many batches arrived before this one."""
 
 
-class Log:
-    """The batches of one stream that its readers have not read yet."""
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Keys that were deleted together."""
 
-    __slots__ = ("_arrival", "_first", "_numbered", "_readers", "batches", "lock", "rows")
+    keys: pa.Table
+    """The key columns; no columns if the stream has no key, and with it only one key."""
+    arrival: float
+    at: int
+    """How many rows arrived before it; a batch ends there."""
+    number: int
+    """How many deletions arrived before it."""
+
+
+class Log:
+    """The batches and the deletions of one stream that its readers have not read yet."""
+
+    __slots__ = (
+        "_arrival",
+        "_deleted_keys",
+        "_first",
+        "_numbered",
+        "_readers",
+        "batches",
+        "deleted",
+        "deletions",
+        "lock",
+        "rows",
+    )
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -50,11 +80,17 @@ class Log:
         """The number of the first stored row, or of the next row if none is stored."""
         self.rows = 0
         """How many rows have ever arrived."""
+        self.deletions: list[Deletion] = []
+        """The stored deletions; they are read and changed under the lock."""
+        self.deleted = 0
+        """How many deletions have ever arrived."""
+        self._deleted_keys = 0
+        """How many keys the stored deletions have."""
 
     @property
     def stored_rows(self) -> int:
-        """How many rows are stored, unless another thread is just changing that."""
-        return self.rows - self._first
+        """How many rows and deleted keys are stored, unless another thread is changing that."""
+        return self.rows - self._first + self._deleted_keys
 
     def add(self, rows: pa.Table, arrival: float) -> None:
         """Add a batch if there are readers. Its arrival is never before that of the last batch.
@@ -72,10 +108,20 @@ class Log:
                 self._first = end
             self.rows, self._numbered = end, self._numbered + 1
 
-    def reader(self, position: int | None = None) -> LogReader:
+    def delete(self, keys: pa.Table, arrival: float) -> None:
+        """Add a deletion if there are readers that follow deletions."""
+        with self.lock:
+            self._arrival = max(arrival, self._arrival)
+            if any(reader.follows_deletions for reader in self._readers):
+                self.deletions.append(Deletion(keys, self._arrival, self.rows, self.deleted))
+                self._deleted_keys += int(keys.num_rows)
+            self.deleted += 1
+
+    def reader(self, position: int | None = None, *, follows_deletions: bool = False) -> LogReader:
         """Return a new reader for what arrives from now on, or from a saved position on.
 
-        Raises PositionNotKeptError if the rows there were removed, or have not arrived yet.
+        Deletions are followed from now on. Raises PositionNotKeptError if the rows there were
+        removed, or have not arrived yet.
         """
         with self.lock:
             first = self._first
@@ -83,9 +129,16 @@ class Log:
                 position = self.rows
             elif not first <= position <= self.rows:
                 raise PositionNotKeptError(position, first=first, end=self.rows)
-            reader = LogReader(self, position)
+            reader = LogReader(self, position, self.deleted if follows_deletions else None)
             self._readers.append(reader)
             return reader
+
+    def beside(self, reader: LogReader) -> LogReader:
+        """Return another reader at the place of this one."""
+        with self.lock:
+            other = LogReader(self, reader.position, reader.deletions)
+            self._readers.append(other)
+            return other
 
     def trim(self) -> None:
         """Remove what every reader has passed."""
@@ -95,6 +148,16 @@ class Log:
             if passed:
                 del self.batches[:passed]
                 self._first = self.batches[0].first if self.batches else self.rows
+            if self.deletions:
+                passed = self._first_followed() - self.deletions[0].number
+                keys = sum(each.keys.num_rows for each in self.deletions[:passed])
+                self._deleted_keys -= int(keys)
+                del self.deletions[:passed]
+
+    def _first_followed(self) -> int:
+        """Return the number of the first deletion that some reader has not passed."""
+        positions = (reader.deletions for reader in self._readers)
+        return min((each for each in positions if each is not None), default=self.deleted)
 
     def leave(self, reader: LogReader) -> None:
         """Remove a reader."""
@@ -110,53 +173,92 @@ class Log:
 class LogReader:
     """One query's place in a log; its `position` can be saved, and a reader opened there again.
 
-    A reader does not look at earlier rows, so a slow reader makes the others no slower.
+    A reader does not look at earlier rows, so a slow reader makes the others no slower. `deletions`
+    is the number of the next deletion, or None if the reader does not follow deletions.
     """
 
-    __slots__ = ("_log", "origin", "position")
+    __slots__ = ("_log", "deletions", "origin", "position")
 
-    def __init__(self, log: Log, position: int) -> None:
+    def __init__(self, log: Log, position: int, deletions: int | None = None) -> None:
         self._log = log
         self.origin = self.position = position
+        self.deletions = deletions
+
+    @property
+    def follows_deletions(self) -> bool:
+        """Whether this reader reads deletions besides rows."""
+        return self.deletions is not None
 
     @property
     def waiting(self) -> int:
+        """How many rows, and deletions that it follows, wait for this reader."""
+        deletions = 0 if self.deletions is None else self._log.deleted - self.deletions
+        return self.waiting_rows + deletions
+
+    @property
+    def waiting_rows(self) -> int:
         """How many rows wait for this reader."""
         return self._log.rows - self.position
 
     @property
     def waiting_batches(self) -> int:
-        """How many batches wait for this reader."""
+        """How many batches, and deletions that it follows, wait for this reader."""
         with self._log.lock:
-            return len(self._log.batches) - self._log.place_of(self.position)
+            batches = len(self._log.batches) - self._log.place_of(self.position)
+            return batches + len(self._deletions())
 
     def peek(self) -> list[Batch]:
         """Return the waiting batches without taking them; the first may be cut."""
         with self._log.lock:
-            batches = self._log.batches[self._log.place_of(self.position) :]
+            return self._batches()
+
+    def peek_all(self) -> list[Batch | Deletion]:
+        """Return the waiting batches and followed deletions in the order of their arrival."""
+        with self._log.lock:
+            batches, deletions = self._batches(), self._deletions()
+        # `sorted` is stable, so a deletion comes before the rows behind it
+        return sorted([*deletions, *batches], key=_place) if deletions else [*batches]
+
+    def _batches(self) -> list[Batch]:
+        batches = self._log.batches[self._log.place_of(self.position) :]
         if batches and batches[0].first < self.position:
             cut = batches[0]
             rows = cut.rows.slice(self.position - cut.first)
             batches[0] = Batch(rows, cut.arrival, self.position, cut.end, cut.number)
         return batches
 
-    def peek_rows(self) -> pa.Table | None:
-        """Return all waiting rows as one table without taking them; None if there are none."""
-        tables = [batch.rows for batch in self.peek()]
-        return pa.concat_tables(tables) if tables else None
+    def _deletions(self) -> list[Deletion]:
+        stored = self._log.deletions
+        if self.deletions is None or not stored:
+            return []
+        return stored[self.deletions - stored[0].number :]
 
     def first_waiting(self) -> float | None:
-        """Return the arrival of the first waiting row, or None."""
+        """Return the arrival of what waits first, or None."""
         with self._log.lock:
             at = self._log.place_of(self.position)
-            return self._log.batches[at].arrival if at < len(self._log.batches) else None
+            waiting: list[Batch | Deletion] = [*self._log.batches[at : at + 1]]
+            waiting += self._deletions()[:1]
+        return min((each.arrival for each in waiting), default=None)
 
-    def take(self, rows: int) -> None:
-        """Take a number of rows, which need not be kept for this reader any more."""
-        assert rows <= self.waiting
+    def take(self, rows: int, deletions: int = 0) -> None:
+        """Take a number of rows and of deletions, which need not be kept for this reader."""
+        assert rows <= self.waiting_rows
         self.position += rows
+        if self.deletions is not None:
+            assert self.deletions + deletions <= self._log.deleted
+            self.deletions += deletions
         self._log.trim()
+
+    def fork(self) -> LogReader:
+        """Return another reader at the same place."""
+        return self._log.beside(self)
 
     def close(self) -> None:
         """Stop reading."""
         self._log.leave(self)
+
+
+def _place(waiting: Batch | Deletion) -> int:
+    """Return how many rows arrived before."""
+    return waiting.at if isinstance(waiting, Deletion) else waiting.first

@@ -36,6 +36,16 @@ class RowChange:
     """Makes the change; the kept rows get numbers from the given one on."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowRemoval:
+    """Rows that are taken away."""
+
+    emptied: Integers
+    """The groups that have no row any more."""
+    swap_in: Callable[[], None]
+    """Makes the change."""
+
+
 class NewestOfGroup:
     """The number and the time of the newest row of each group."""
 
@@ -104,6 +114,35 @@ class NewestOfGroup:
         """Return the numbers of the newest rows of these groups, in ascending order."""
         numbers = self._numbers[groups]
         return np.sort(numbers[numbers != _NO_ROW])
+
+    def removal(self, groups: Integers, numbers: Integers) -> RowRemoval:
+        """Return the effect of taking rows away, which are among the newest rows of these groups.
+
+        No group is given twice.
+        """
+        emptied = groups[np.isin(self._numbers[groups], numbers)]
+        kept = self.kept - emptied.size
+
+        def swap_in() -> None:
+            self._numbers[emptied] = _NO_ROW
+            self._times[emptied] = _BEFORE_ALL
+            self.kept = kept
+
+        return RowRemoval(emptied, swap_in)
+
+    def occupied(self) -> tuple[Integers, Integers]:
+        """Return the groups that have rows, and the number of one row of each. O(groups)."""
+        groups = np.flatnonzero(self._numbers != _NO_ROW)
+        return groups, self._numbers[groups]
+
+    def renumbered(self, groups: Integers, numbers: Integers, count: int) -> NewestOfGroup:
+        """Return the same rows for other numbers of these groups, which are all that have rows."""
+        renumbered = NewestOfGroup()
+        renumbered.make_room(count)
+        renumbered._numbers[numbers] = self._numbers[groups]
+        renumbered._times[numbers] = self._times[groups]
+        renumbered._latest, renumbered.kept = self._latest, self.kept
+        return renumbered
 
 
 class NewestRuns:
@@ -174,6 +213,46 @@ class NewestRuns:
     def numbers_of(self, groups: Integers) -> Integers:
         """Return the numbers of the newest rows of these groups, in ascending order."""
         return np.sort(self._numbers[_places(self._starts[groups], self._counts[groups])])
+
+    def removal(self, groups: Integers, numbers: Integers) -> RowRemoval:
+        """Return the effect of taking rows away, which are among the newest rows of these groups.
+
+        No group is given twice.
+        """
+        counts = self._counts[groups]
+        places = _places(self._starts[groups], counts)
+        is_left = ~np.isin(self._numbers[places], numbers)
+        left = places[is_left]
+        of_left = np.repeat(np.arange(groups.size), counts)[is_left]
+        left_counts = np.bincount(of_left, minlength=groups.size)
+        end = self._end + left.size
+        starts = self._end + np.cumsum(left_counts) - left_counts
+        self._numbers, self._times = grown(self._numbers, end), grown(self._times, end)
+        self._numbers[self._end : end] = self._numbers[left]
+        self._times[self._end : end] = self._times[left]
+        kept = self.kept - (places.size - left.size)
+
+        def swap_in() -> None:
+            self._starts[groups] = starts
+            self._counts[groups] = left_counts
+            self._end, self.kept = end, kept
+
+        return RowRemoval(groups[(left_counts == 0) & (counts > 0)], swap_in)
+
+    def occupied(self) -> tuple[Integers, Integers]:
+        """Return the groups that have rows, and the number of one row of each. O(groups)."""
+        groups = np.flatnonzero(self._counts)
+        return groups, self._numbers[self._starts[groups]]
+
+    def renumbered(self, groups: Integers, numbers: Integers, count: int) -> NewestRuns:
+        """Return the same rows for other numbers of these groups, which are all that have rows."""
+        renumbered = NewestRuns(self._rows)
+        renumbered.make_room(count)
+        renumbered._starts[numbers] = self._starts[groups]
+        renumbered._counts[numbers] = self._counts[groups]
+        renumbered._numbers, renumbered._times = self._numbers, self._times
+        renumbered._end, renumbered.kept = self._end, self.kept
+        return renumbered
 
     def _numbered(self, groups: Integers) -> tuple[Integers, Integers]:
         """Return the different groups of a batch, and the group of each row among them."""

@@ -80,6 +80,16 @@ class RowBlocks:
             parts.append(block.rows.take(pa.array(places)))
         return _concatenated(parts, self._schema)
 
+    def numbers_from(self, first: int) -> Integers:
+        """Return the numbers of the rows from this number on. O(rows found + blocks)."""
+        found = []
+        for block in reversed(self._blocks):
+            start = int(np.searchsorted(block.numbers, first))
+            found.append(block.numbers[start:])
+            if start:
+                break
+        return np.concatenate(found[::-1]) if found else np.empty(0, np.int64)
+
     def with_rows(self, rows: pa.Table, chosen: Integers, first: int) -> RowBlocks:
         """Add the chosen rows, with numbers from `first` on.
 

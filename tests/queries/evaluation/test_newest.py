@@ -161,11 +161,11 @@ def test_the_stream_drops_the_rows_that_the_join_has_read(engine: Engine) -> Non
         append(engine, "asks", (time, time))
     query.results()
     engine.sql("SELECT * FROM asks")  # its own reader takes part in what is kept
-    assert engine._streams["asks"].log.stored_rows == 0
+    assert engine._catalogue.streams["asks"].log.stored_rows == 0
     append(engine, "asks", (11, 11))
     query.close()
     engine.sql("SELECT * FROM asks")
-    assert engine._streams["asks"].log.stored_rows == 0
+    assert engine._catalogue.streams["asks"].log.stored_rows == 0
 
 
 def test_an_append_query_cannot_join_all_rows_of_a_stream(engine: Engine) -> None:

@@ -121,4 +121,4 @@ def assert_nothing_is_stored(engine: Engine) -> None:
     for stream in ("bids", "asks"):
         append(engine, stream, (1,), (2,))
         engine.sql(f"SELECT * FROM {stream}")
-        assert engine._streams[stream].log.stored_rows == 0
+        assert engine._catalogue.streams[stream].log.stored_rows == 0

@@ -12,12 +12,14 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
+import pytest
 import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
 from upstream.database.duck import Duck
+from upstream.database.failure import DatabaseError
 from upstream.queries.partials import dense_window
 from upstream.queries.partials.running_merge import RunningMerge
 from upstream.queries.rewriting.split_query import State, StateKind
@@ -26,8 +28,6 @@ from upstream.queries.sql.lending import prepare
 from .interruptions import Line, is_interrupted, lines_of, worth_trying
 
 if TYPE_CHECKING:
-    import pytest
-
     from upstream.queries.chunks.cutter import Piece
 
 Row = tuple[Any, ...]
@@ -128,6 +128,20 @@ class PlainMerge:
         if first >= self.first and end >= self.end:
             self.advance(first, end)
         chunks = sorted(chunk for chunk in self._chunks if first <= chunk < end)
+        return self._partials.merge([part for chunk in chunks for part in self._chunks[chunk]])
+
+
+class PlainCumulativeMerge(PlainMerge):
+    """Everything that was staged, from the beginning on."""
+
+    def kept_from(self) -> int:
+        return BEFORE_ALL
+
+    def merged(self, first: int, end: int) -> pa.Table:
+        if first >= self.first and end >= self.end:
+            self.advance(first, end)
+        self.end = max(end, self.end)
+        chunks = sorted(chunk for chunk in self._chunks if chunk < self.end)
         return self._partials.merge([part for chunk in chunks for part in self._chunks[chunk]])
 
 
@@ -388,3 +402,41 @@ class SlidingMergeContract(RunningMergeContract):
             most = max(most, merge.rows)
         assert self.totals(merge.merged(299 - 63, 300)) == {"a": 64}
         assert most <= 64 * 3
+
+
+class CumulativeMergeContract(RunningMergeContract):
+    """What a running merge does that nothing leaves."""
+
+    def plain(self) -> PlainMerge:
+        return PlainCumulativeMerge(self.partials)
+
+    def test_nothing_leaves(self) -> None:
+        merge = self.make(self.partials)
+        for chunk in range(100):
+            merge.stage([(chunk, self.one("a", 1))])
+            merge.advance(chunk, chunk + 1)
+            merge.forget(chunk)
+        assert self.totals(merge.merged(99, 100)) == {"a": 100}
+        assert merge.rows == 1
+
+    def test_a_sum_that_overflows_fails_only_when_it_is_read(self) -> None:
+        merge = self.make(self.partials)
+        merge.advance(0, 1)
+        rows = [(str(i), Decimal(10**38 - 1), 1, 1.0, 1, 1.0) for i in range(4_000)]
+        partial = self.partials.table(rows)
+        for _ in range(8):
+            merge.stage([(0, partial)])
+            merge.settle()
+            merge._check()
+        with pytest.raises(DatabaseError):
+            merge.merged(0, 1)
+
+    def test_unread_partials_do_not_pile_up(self) -> None:
+        merge = self.make(self.partials)
+        merge.advance(0, 1)
+        partial = self.partials.table([(str(i), 1, 1, 1.0, 1, 1.0) for i in range(1_000)])
+        for _ in range(100):
+            merge.stage([(0, partial)])
+            merge.settle()
+        assert merge.rows < 10_000
+        assert self.totals(merge.merged(0, 1))["7"] == 100

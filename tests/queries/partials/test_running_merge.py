@@ -11,6 +11,7 @@ from upstream.database.duck import Duck
 from upstream.queries.partials.chunk_tree import ChunkTree
 from upstream.queries.partials.cumulative_merge import CumulativeMerge
 from upstream.queries.partials.dense_merge import DenseMerge
+from upstream.queries.partials.growing_merge import GrowingMerge
 from upstream.queries.partials.running_merge import RelationalMerge, RowConcatenation, running_merge
 
 from .contract import AMOUNT, GREATEST, TUPLES, rows_of
@@ -40,6 +41,12 @@ def test_rows_of_a_landmark_are_kept_as_they_are(duck: Duck) -> None:
 def test_a_landmark_is_merged_cumulatively(duck: Duck) -> None:
     merge = running_merge(("place",), (AMOUNT, GREATEST), PARTIALS, duck, cumulative=True)
     assert isinstance(merge, CumulativeMerge)
+
+
+def test_numbers_of_a_landmark_grow_in_place(duck: Duck) -> None:
+    schema = PARTIALS.set(2, pa.field("greatest", pa.timestamp("us")))
+    merge = running_merge(("place",), (AMOUNT, GREATEST), schema, duck, cumulative=True)
+    assert isinstance(merge, GrowingMerge)
 
 
 def test_texts_are_merged_by_a_tree(duck: Duck) -> None:

@@ -220,4 +220,4 @@ def test_when_it_is_closed_the_stream_keeps_nothing_for_it(engine: Engine, kind:
     append(engine, "bids", (1, 1))
     query.close()
     engine.sql("SELECT * FROM bids")
-    assert engine._streams["bids"].log.stored_rows == 0
+    assert engine._catalogue.streams["bids"].log.stored_rows == 0

@@ -19,7 +19,7 @@ def answers(*of: tuple[int, pa.Table], skipped: int = 0) -> Answers:
 
 def give(emitter: Emitter, found: Answers, now: float) -> None:
     """Decide which answers become results, and make them."""
-    emitter.prepared(found.answers, found.skipped, now)()
+    emitter.prepared(found.answers, found.skipped, now).give()
 
 
 @pytest.mark.parametrize(("emit", "unchanged"), [("slide", 0), ("changed", 2)])

@@ -60,7 +60,7 @@ def test_a_statement_reads_only_the_streams_that_it_names(
 ) -> None:
     engine.sql("CREATE STREAM others (symbol TEXT)")
     engine.sql(text)
-    newest_rows_of_trades = engine._streams["Trades"]._newest
+    newest_rows_of_trades = engine._catalogue.streams["Trades"]._newest.newest
     assert (newest_rows_of_trades.statistics().came > 0) is is_read
 
 
@@ -168,12 +168,9 @@ def test_the_nearest_name_is_suggested_for_an_unknown_table(
     "text",
     [
         "CREATE TABLE trades (a TEXT)",
-        "CREATE VIEW seen AS SELECT * FROM trades",
         "DROP TABLE trades",
         "ALTER TABLE trades ADD COLUMN a TEXT",
-        "DELETE FROM trades",
         "UPDATE trades SET price = 1",
-        "COPY trades FROM 'trades.csv'",
         "EXPLAIN DROP TABLE trades",
         "EXPLAIN ANALYZE DELETE FROM trades",
         "BEGIN",
@@ -196,8 +193,7 @@ def test_an_error_of_duckdb_becomes_an_error_of_the_library(engine: Engine) -> N
     ("text", "hint"),
     [
         ("DROP TABLE trades", "DROP STREAM trades"),
-        ("CREATE VIEW seen AS SELECT * FROM trades", "continuous_query"),
-        ("DELETE FROM trades", "INSERT INTO"),
+        ("UPDATE trades SET price = 1", "INSERT INTO"),
     ],
 )
 def test_the_error_names_what_streams_offer_instead(engine: Engine, text: str, hint: str) -> None:

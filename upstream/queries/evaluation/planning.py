@@ -7,17 +7,18 @@
     no window                       append       each new row once, if each is independent
     no window                       update       the newest row of each key
 
-`latest` beside one of the others is a table whose rows change: a row of the stream is joined with
-the rows that are the newest when it is evaluated.
+`latest` or a view beside one of the others is a table whose rows change: a row of the stream is
+joined with the rows that are there when it is evaluated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from ...errors import StatementError, UnboundedQueryError
+from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import renamed_tables
@@ -25,11 +26,12 @@ from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
 from ..sql.standing_needs import cause_and_cure, tables_read
-from ..sql.window_bounds import bounds_name
+from ..sql.window_bounds import WINDOW_END, bounds_name, bounds_schema
 from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
+from .view_table import ViewTable
 from .window_planning import Given, WindowPlanner
 
 if TYPE_CHECKING:
@@ -39,19 +41,27 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ...database.prepared import Prepared
     from ...database.result_schema import ResultSchema
+    from ...rows.stream_definition import StreamDefinition
     from ...tables.engine_stream import EngineStream
-    from ...tables.log import Log, LogReader
+    from ...tables.log import LogReader
     from ..choices import Choices
     from ..results.answer import Evaluation
     from ..rewriting.split_query import SplitQuery
     from ..sql.trees import Query
+    from .refreshed import Refreshed
+    from .view_table import ViewSource
+
+WITHOUT_END: Final = frozenset({WindowKind.LATEST, WindowKind.STREAM, WindowKind.VIEW})
+"""The kinds of windows that never close."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A query that can be evaluated: how it is split, what evaluates it, and what that reads.
 
-    `reset` begins landmarks again.
+    `streams` are the names of streams and views. `reset` begins landmarks again. `bound` is the
+    type of the bounds of windows, if there are any. `incomplete` says why a result is not the whole
+    answer; it is "" if each one is.
     """
 
     split: SplitQuery
@@ -61,25 +71,36 @@ class Plan:
     streams: frozenset[str]
     tables: frozenset[str]
     failing: FailingRows
-    side_tables: tuple[SideTable, ...] = ()
+    side_tables: tuple[Refreshed, ...] = ()
     reset: Callable[[], None] | None = None
+    bound: pa.DataType | None = None
+    incomplete: str = ""
+
+    def close(self) -> None:
+        """Stop reading the streams, and release what is in DuckDB."""
+        for reader in self.readers:
+            reader.close()
+        for side_table in self.side_tables:
+            side_table.close()
+        self.evaluation.close()
 
 
 def plan(
     text: str,
     choices: Choices,
     streams: Mapping[str, EngineStream],
+    views: Mapping[str, ViewSource],
     *,
     duck: Duck,
     clock: Clock,
     stopwatch: Clock,
 ) -> Plan:
     """Plan a query; raise QueryError if it cannot stand or would need unbounded memory."""
-    definitions = {name: entry.definition for name, entry in streams.items()}
+    definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
         schema = check(parsed, definitions, duck)  # first of all finds names that do not exist
-        if not parsed.windows:
+        if all(window.kind is WindowKind.VIEW for window in parsed.windows):
             raise StatementError(
                 "a standing query must read a stream, and this one reads none",
                 text,
@@ -89,35 +110,49 @@ def plan(
         check_key(parsed, definitions, choices.semantics, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
-        return _Planner(given, [streams[each.stream].log for each in parsed.windows]).plan()
+        return Planner(given, streams, views).plan()
 
 
-class _Planner:
-    """Plans one query."""
+def definitions_of(
+    streams: Mapping[str, EngineStream], views: Mapping[str, ViewSource]
+) -> dict[str, StreamDefinition]:
+    """Return the definitions of streams and views, by name."""
+    found = {name: stream.definition for name, stream in streams.items()}
+    return found | {name: view.definition for name, view in views.items()}
 
-    def __init__(self, given: Given, logs: Sequence[Log]) -> None:
+
+class Planner:
+    """Plans one query over streams, and views as tables beside them."""
+
+    def __init__(
+        self,
+        given: Given,
+        streams: Mapping[str, EngineStream],
+        views: Mapping[str, ViewSource],
+    ) -> None:
         self._given = given
         self._parsed = given.parsed
         self._schema = given.schema
         self._choices = given.choices
         self._definitions = given.definitions
-        self._logs = logs
+        self._streams = streams
+        self._views = views
         self._duck = given.duck
         self._failing = given.failing
-        self._readers: list[LogReader] = []
+        self._undo: list[Callable[[], None]] = []
 
     def plan(self) -> Plan:
         """Plan the query; raise QueryError if it would need unbounded memory."""
         try:
             return self._plan()
         except BaseException:
-            for reader in self._readers:
-                reader.close()  # otherwise streams would keep rows for a query that does not exist
+            for undo in self._undo:
+                undo()  # otherwise streams would keep rows for a query that does not exist
             raise
 
     def _plan(self) -> Plan:
         kinds = {window.kind for window in self._parsed.windows}
-        if kinds - {WindowKind.LATEST, WindowKind.STREAM}:
+        if kinds - WITHOUT_END:
             return self._plan_windows()
         refuse_choices_of_windows(self._parsed, self._choices)
         if self._choices.semantics == "append" and WindowKind.STREAM in kinds:
@@ -126,16 +161,18 @@ class _Planner:
 
     def _plan_windows(self) -> Plan:
         numbers = [
-            i
-            for i, window in enumerate(self._parsed.windows)
-            if window.kind not in {WindowKind.LATEST, WindowKind.STREAM}
+            i for i, window in enumerate(self._parsed.windows) if window.kind not in WITHOUT_END
         ]
         windows = WindowPlanner(self._given, numbers)
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
         evaluation, reset = windows.evaluation(split_query, readers, self._schema.inner)
-        return self._plan_of(split_query, evaluation, readers, side_tables, reset)
+        found = self._plan_of(split_query, evaluation, readers, side_tables, reset)
+        first = self._parsed.windows[numbers[0]]
+        bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
+        one_session = "each result is one session" if first.kind is WindowKind.SESSION else ""
+        return replace(found, bound=bound, incomplete=one_session)
 
     # No windows that close
 
@@ -160,15 +197,17 @@ class _Planner:
             schema=self._schema.inner,
             failing=self._failing,
         )
-        return self._plan_of(split_query, evaluation, readers, side_tables)
+        found = self._plan_of(split_query, evaluation, readers, side_tables)
+        return replace(found, incomplete="each result contains only new rows")
 
     def _plan_newest(self) -> Plan:
         windows = self._parsed.windows
-        numbers = list(range(len(windows)))
-        split_query = self._split(self._parsed.query, numbers)
-        readers = [self._reader(i) for i in numbers]
+        numbers = [i for i, window in enumerate(windows) if window.kind is not WindowKind.VIEW]
+        query, side_tables = self._without_side_tables(numbers)
+        split_query = self._split(query, numbers)
+        newest = [self._newest_reader(i) for i in numbers]
         is_by_row = split_query.row_wise and all(
-            window.kind is WindowKind.STREAM for window in windows
+            windows[i].kind is WindowKind.STREAM for i in numbers
         )
         if is_by_row and self._choices.emit == "changed":
             raise StatementError(
@@ -177,22 +216,30 @@ class _Planner:
                 hint="leave emit='changed' out",
             )
         evaluation = NewestEvaluation(
-            readers,
-            [self._newest_rows(i) for i in numbers],
+            newest,
             whole=self._prepared_whole(split_query, numbers),
             schema=self._schema.inner,
             is_by_row=is_by_row,
             failing=self._failing,
         )
-        return self._plan_of(split_query, evaluation, readers)
+        readers = [each.reader for each in newest]
+        found = self._plan_of(split_query, evaluation, readers, side_tables)
+        return replace(found, incomplete="each result contains only news" if is_by_row else "")
 
-    def _newest_rows(self, number: int) -> NewestRows:
+    def _newest_reader(self, number: int) -> NewestReader:
         window = self._parsed.windows[number]
-        return NewestRows(self._definitions[number], window.rows or 1, window.per or None)
+        newest = NewestRows(
+            self._definitions[number],
+            window.rows or 1,
+            window.per or None,
+            expire_after=window.expire_after,
+        )
+        return NewestReader(self._reader(number, follows_deletions=True), newest)
 
-    def _reader(self, number: int) -> LogReader:
-        reader = self._logs[number].reader()
-        self._readers.append(reader)
+    def _reader(self, number: int, *, follows_deletions: bool = False) -> LogReader:
+        log = self._streams[self._parsed.windows[number].stream].log
+        reader = log.reader(follows_deletions=follows_deletions)
+        self._undo.append(reader.close)
         return reader
 
     def _prepared_whole(self, split_query: SplitQuery, numbers: list[int]) -> Prepared:
@@ -206,7 +253,7 @@ class _Planner:
         split_query: SplitQuery,
         evaluation: Evaluation,
         readers: Sequence[LogReader],
-        side_tables: tuple[SideTable, ...] = (),
+        side_tables: tuple[Refreshed, ...] = (),
         reset: Callable[[], None] | None = None,
     ) -> Plan:
         return Plan(
@@ -231,13 +278,20 @@ class _Planner:
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
         return split(query, windows, {**schemas, **(bounds or {})}, self._duck)
 
-    def _without_side_tables(self, numbers: list[int]) -> tuple[Query, tuple[SideTable, ...]]:
-        """Make tables of the streams that are read as their newest rows, and number the others."""
+    def _without_side_tables(
+        self, numbers: list[int]
+    ) -> tuple[Query, tuple[SideTable | ViewTable, ...]]:
+        """Make tables of views and of streams whose newest rows are read; number the others."""
         names = {f"chunk_{i}": f"chunk_{new}" for new, i in enumerate(numbers)}
         names |= {bounds_name(i): bounds_name(new) for new, i in enumerate(numbers)}
-        side_tables: list[SideTable] = []
+        side_tables: list[SideTable | ViewTable] = []
         for i, window in enumerate(self._parsed.windows):
             if i in numbers:
+                continue
+            if window.kind is WindowKind.VIEW:
+                side_tables.append(ViewTable(self._views[window.stream], self._duck))
+                self._undo.append(side_tables[-1].close)
+                names[f"chunk_{i}"] = side_tables[-1].name
                 continue
             if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
                 stream = window.stream
@@ -245,7 +299,8 @@ class _Planner:
                 hint = f"use latest({stream}), or give it the same window"
                 self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
-            side_table = SideTable(self._reader(i), self._newest_rows(i), schema, self._duck)
+            side_table = SideTable(self._newest_reader(i), schema, self._duck)
+            self._undo[-1] = side_table.close  # which closes the reader
             names[f"chunk_{i}"] = side_table.name
             side_tables.append(side_table)
         return renamed_tables(self._parsed.query, names), tuple(side_tables)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from pyarrow import types as are
 
-from ...rows.arrow_words import stored_as
+from ...rows.arrow_words import lower_words, one_array, stored_as
 from ..rewriting.split_query import StateKind
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ...rows.arrow_words import Numbers
+    from ...rows.arrow_words import Numbers, Present
 
     Arrays = tuple[Numbers, ...]
 
@@ -42,6 +43,40 @@ class Kernel:
     combine: Callable[[Arrays, Arrays], Arrays]
     limit: float | None = None
     results: Callable[[Arrays], Arrays] = lambda arrays: arrays
+
+    def combined(self, older: Arrays, newer: Arrays) -> Arrays:
+        """Merge states; infinities and NaN are values like others."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self.combine(older, newer)
+
+    def has_large(self, values: Numbers) -> bool:
+        """Tell whether a finite value is too large to be merged here."""
+        if self.limit is None:
+            return False
+        magnitudes = np.abs(values)
+        return bool(((magnitudes >= self.limit) & (magnitudes < np.inf)).any())
+
+
+def kernel_values(
+    kernel: Kernel, fields: Sequence[pa.Field], table: pa.Table
+) -> tuple[Arrays, tuple[Present, ...], bool]:
+    """Return the arrays of a state in a table, where its columns have values, and whether all fit.
+
+    If a value does not fit, the state cannot be merged here.
+    """
+    names = [field.name for field in fields]
+    arrays, masks = [], []
+    fit_all = True
+    for name, identity in zip_longest(names, kernel.identity):
+        if name is None:  # the kernel has it
+            arrays.append(np.full(table.num_rows, identity))
+            continue
+        values, present, fits = lower_words(one_array(table.column(name)))
+        fit_all &= fits and not kernel.has_large(values)
+        values = values.astype(type(identity), copy=False)
+        arrays.append(values if present is None else np.where(present, values, identity))
+        masks.append(present)
+    return tuple(arrays), tuple(masks), fit_all
 
 
 def kernel_of(kind: StateKind, types: Sequence[pa.DataType]) -> Kernel | None:

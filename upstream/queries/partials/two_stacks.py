@@ -24,13 +24,13 @@ front, the change is kept in the middle; when that chunk leaves, everything is b
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...rows.arrow_words import column, grown, lower_words, one_array
+from ...rows.arrow_words import column, grown
 from .counted_columns import PartValues, StateCounts
+from .kernels import kernel_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,19 +79,8 @@ class StackedState:
 
     def read(self, table: pa.Table) -> PartValues:
         """Return what is kept of a part."""
-        names = [field.name for field in self._fields]
-        arrays, masks = [], []
-        is_exact = True
-        for name, identity in zip_longest(names, self._kernel.identity):
-            if name is None:  # the kernel has it
-                arrays.append(np.full(table.num_rows, identity))
-                continue
-            values, present, fits = lower_words(one_array(table.column(name)))
-            is_exact &= fits and not self._has_large(values)
-            values = values.astype(type(identity), copy=False)
-            arrays.append(values if present is None else np.where(present, values, identity))
-            masks.append(present)
-        return PartValues(tuple(arrays), tuple(masks), 0 if is_exact else _INEXACT)
+        arrays, present, is_exact = kernel_values(self._kernel, self._fields, table)
+        return PartValues(arrays, present, 0 if is_exact else _INEXACT)
 
     def count(self, places: Integers, values: PartValues, times: int, size: int) -> None:
         """Count a part that enters or leaves the window, and make room for its places."""
@@ -143,15 +132,8 @@ class StackedState:
             for field, values, present in columns
         }
 
-    def _has_large(self, values: Numbers) -> bool:
-        if self._kernel.limit is None:
-            return False
-        magnitudes = np.abs(values)
-        return bool(((magnitudes >= self._kernel.limit) & (magnitudes < np.inf)).any())
-
     def _combined(self, older: Arrays, newer: Arrays) -> Arrays:
-        with np.errstate(invalid="ignore", over="ignore"):
-            return self._kernel.combine(older, newer)
+        return self._kernel.combined(older, newer)
 
     def _side_by_side(self, length: int) -> list[Arrays]:
         """Return empty stacks. The numbers of one place are neighbours in memory.

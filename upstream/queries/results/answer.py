@@ -58,11 +58,16 @@ class Answers:
 
 
 class Counts(NamedTuple):
-    """What became of rows: too late for their windows, superseded by newer ones, or held."""
+    """What became of rows: too late for their windows, superseded by newer ones, or held.
+
+    Of the newest rows of keys, some were deleted, and some expired.
+    """
 
     late: int = 0
     superseded: int = 0
     held: int = 0
+    deleted: int = 0
+    expired: int = 0
 
 
 BY_INCREMENTS = "incrementally"

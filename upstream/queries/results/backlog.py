@@ -70,10 +70,14 @@ class QueryStatistics:
     results were the same as the one before (`emit="changed"`).
 
     `rows_late` arrived too late for their windows, or were older than the newest row of their key.
-    `rows_superseded` were replaced by newer ones (update semantics without a window). `rows_failed`
-    were left out because the query fails on them. Each counts once, or once for each window
-    function that reads it, and `error` is the last reason. The held rows are rows of streams and of
-    partials together.
+    `rows_superseded` were replaced by newer ones (update semantics without a window, `latest`).
+    `rows_deleted` were the newest when their key was deleted, and `rows_expired` when it expired
+    (`expire_after`). `rows_failed` were left out because the query fails on them. Each counts once,
+    or once for each window function that reads it, and `error` is the last reason. The held rows
+    are rows of streams and of partials together.
+
+    The last three count what a query did to the stream that it fills: rows of results that were
+    appended, rows that were left out because their key or time is NULL, and keys that were deleted.
     """
 
     name: str
@@ -95,6 +99,11 @@ class QueryStatistics:
     staleness_seconds_mean: float
     callback_failures: int
     error: str | None
+    rows_deleted: int = 0
+    rows_expired: int = 0
+    rows_appended: int = 0
+    rows_refused: int = 0
+    keys_deleted: int = 0
 
     @property
     def is_balanced(self) -> bool:

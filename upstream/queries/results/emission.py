@@ -7,7 +7,8 @@ given, or too soon after it), dropped (not taken in time) or unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from ...rows.stream_times import WindowBound, is_before
 from .backlog import Backlog
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
 
     from ..choices import Choices
     from .answer import Answer
+
+
+MOST_INTO_STREAM: Final = 100_000
+"""Results for a stream do not wait. Only of more than so many that became due at once, the oldest
+are dropped, so that the empty windows of a long silence end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """The answers that become results, and the function that adds them, which cannot fail."""
+
+    news: Sequence[Answer] = ()
+    give: Callable[[], None] = lambda: None
 
 
 class Emitter:
@@ -37,10 +51,11 @@ class Emitter:
         "unchanged",
     )
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, choices: Choices, *, into_stream: bool = False) -> None:
         self._emit = choices.emit
         self._is_update = choices.semantics == "update"
-        self.backlog = Backlog(1 if self._is_update else choices.keep)
+        keep = max(choices.keep, MOST_INTO_STREAM) if into_stream else choices.keep
+        self.backlog = Backlog(1 if self._is_update else keep)
         self._skipped = self._dropped = 0
         self.due = 0
         """How many answers were due."""
@@ -48,7 +63,7 @@ class Emitter:
         """How many were the same as the one before."""
         self.every = choices.emit_every
         """The least time between results, if there is one."""
-        self.keep = 1 if self._is_update or choices.emit_every is not None else choices.keep
+        self.keep = 1 if self._is_update or choices.emit_every is not None else keep
         """How many answers can be used at a time."""
         if choices.emit == "asked":
             self.keep = 0
@@ -74,13 +89,13 @@ class Emitter:
         until = self._last + self.every
         return until if now < until else None
 
-    def prepared(self, answers: Sequence[Answer], skipped: int, now: float) -> Callable[[], None]:
-        """Decide which answers become results; the returned function adds them, and cannot fail.
+    def prepared(self, answers: Sequence[Answer], skipped: int, now: float) -> Emission:
+        """Decide which answers become results.
 
         `skipped` answers were due before them, and are never made.
         """
         if self._emit == "asked":
-            return lambda: None
+            return Emission()
         news: list[Answer] = []
         unchanged = older = 0
         newest_end, previous = self._newest_end, self._previous
@@ -108,7 +123,7 @@ class Emitter:
             for answer in news:
                 self.backlog.add(answer)
 
-        return give
+        return Emission(news, give)
 
     def skip_to_newest(self) -> None:
         """Keep only the newest result."""

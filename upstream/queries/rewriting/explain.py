@@ -29,6 +29,7 @@ _BY_RULE: Final = {
     "sorted rows": "rows as they arrive",
 }
 """What a leaf without aggregates computes."""
+_WHOLE: Final = "the whole query"
 _SORTED: Final = {
     "top rows": "  only the first rows of each step are kept, and sorted for each window",
     "sorted rows": "  they are sorted for each window",
@@ -47,18 +48,18 @@ def explain(split: SplitQuery, merges: Sequence[str]) -> str:
     """
     streams: dict[tuple[str, ...], list[str]] = {}
     for leaf, merge in zip(split.leaves, merges, strict=True):
-        streams.setdefault(_explained(leaf, merge), []).append(_from(leaf))
+        streams.setdefault(_explained(leaf, merge), []).append(read_by(leaf))
     lines = [
         line
         for (first, *others), names in streams.items()
         for line in (f"{first}, from {' and '.join(dict.fromkeys(names))}", *others)
     ]
-    if _asks_for_more(split):
+    if asks_for_more(split):
         lines.append("for each window: the rest of the query, over these results")
     return "\n".join(lines)
 
 
-def _asks_for_more(split: SplitQuery) -> bool:
+def asks_for_more(split: SplitQuery) -> bool:
     """Tell whether the finish does more than read the merged relations."""
     if split.direct is not None or all(leaf.reason for leaf in split.leaves):
         return False
@@ -75,9 +76,7 @@ def _asks_for_more(split: SplitQuery) -> bool:
 
 def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
     """Return the lines about a leaf; what the leaf reads is added to the first line."""
-    rule = leaf.rule.partition(",")[0]
-    what = ", ".join(leaf.aggregates) or _BY_RULE.get(rule, "the whole query")
-    about = f"{what} by {', '.join(leaf.grouping)}" if leaf.grouping else what
+    rule, about = leaf.rule.partition(",")[0], computed(leaf)
     if leaf.reason:
         anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} recomputed for each window"
         return f"recomputed for each window: {about}", anew
@@ -92,7 +91,13 @@ def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
     return (*lines, _SORTED[rule]) if rule in _SORTED else lines
 
 
-def _from(leaf: Leaf) -> str:
+def computed(leaf: Leaf) -> str:
+    """Return what the leaf computes, in the words of the query."""
+    what = ", ".join(leaf.aggregates) or _BY_RULE.get(leaf.rule.partition(",")[0], _WHOLE)
+    return f"{what} by {', '.join(leaf.grouping)}" if leaf.grouping else what
+
+
+def read_by(leaf: Leaf) -> str:
     """Return what the leaf reads, by the user's alias or the stream's name."""
     names = [table.alias_or_name for table in chunk_tables(leaf.partial)]
     return " joined with ".join(dict.fromkeys(names))

@@ -61,6 +61,11 @@ def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
     return query
 
 
+def tables_in(query: exp.Query) -> set[str]:
+    """Return the names of the tables that a query names anywhere."""
+    return {table.name for table in query.find_all(exp.Table)}
+
+
 def read_as(table: exp.Table, name: str) -> None:
     """Make a query read another table instead of this one, in place."""
     if not table.alias:

@@ -10,14 +10,31 @@ from .defining import definition_of
 from .duck_messages import error_of
 from .inserting import rows_to_insert
 from .names import did_you_mean, is_reserved
-from .parsing import parse
+from .parsing import parse, parse_as_duckdb
 from .reading import read_query
+from .result_columns import stream_of_results
 from .standing_needs import check_key
-from .statement import CreateStream, DropStream, InsertInto, OtherStatement, ParsedQuery, Statement
+from .standing_options import choices_of
+from .statement import (
+    CreateStream,
+    CreateStreamAs,
+    CreateView,
+    DropStream,
+    DropView,
+    ExplainName,
+    InsertInto,
+    OtherStatement,
+    ParsedQuery,
+    Statement,
+)
 
 __all__ = [
     "CreateStream",
+    "CreateStreamAs",
+    "CreateView",
     "DropStream",
+    "DropView",
+    "ExplainName",
     "InsertInto",
     "OtherStatement",
     "ParsedQuery",
@@ -25,11 +42,14 @@ __all__ = [
     "check",
     "check_constants",
     "check_key",
+    "choices_of",
     "definition_of",
     "did_you_mean",
     "error_of",
     "is_reserved",
     "parse",
+    "parse_as_duckdb",
     "read_query",
     "rows_to_insert",
+    "stream_of_results",
 ]

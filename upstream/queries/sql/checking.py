@@ -38,7 +38,7 @@ from .duck_messages import (
     signatures_hint,
 )
 from .lending import written
-from .names import did_you_mean, found
+from .names import did_you_mean, found, is_reserved
 from .statement import ParsedQuery
 from .trees import place_of
 from .window_arguments import FUNCTIONS
@@ -158,7 +158,8 @@ def _about_table(
     if stream is not None and "Referenced table" not in message:
         return reason, f"write {stream} without a schema, since streams have none"
     tables = duck.rows("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
-    return reason, did_you_mean(name, [*definitions, *(str(table) for (table,) in tables)])
+    known = [*definitions, *(table for (table,) in tables if not is_reserved(table))]
+    return reason, did_you_mean(name, known)
 
 
 def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:

@@ -18,7 +18,7 @@ from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
 from .lending import run_once
-from .names import found
+from .result_columns import times_in, which_time
 from .source_text import lowered
 from .statement import CreateStream
 from .trees import place_of
@@ -70,13 +70,11 @@ def _time(create: CreateStream, schema: pa.Schema) -> str | None:
             reason = f"{create.time} cannot be the time: it is a {declared}"
             _refuse(create, column, reason, "use a TIMESTAMP, a DATE, an integer, or seconds")
         return create.time
-    stamps = [field.name for field in schema if pa.types.is_timestamp(field.type)]
-    time = stamps[0] if len(stamps) == 1 else found("time", stamps)
-    if stamps and time is None:
-        reason = f"which column is the time of {create.name}? {' and '.join(stamps)} could be"
-        hint = f"write TIME ({stamps[0]}) after the columns"
-        raise StatementError(reason, create.text, create.place, hint)
-    return time
+    times = times_in(schema)
+    if len(times) > 1:
+        hint = f"write TIME ({times[0]}) after the columns"
+        raise StatementError(which_time(create.name, times), create.text, create.place, hint)
+    return times[0] if times else None
 
 
 def _refuse(create: CreateStream, column: exp.ColumnDef, reason: str, hint: str) -> Never:

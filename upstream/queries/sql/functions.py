@@ -41,12 +41,15 @@ class Functions:
     """The names of DuckDB's functions, grouped by what matters for splitting.
 
     `hiding` are macros whose body aggregates (`geomean`, `weighted_avg`), although they look like
-    functions of one row.
+    functions of one row. `reading` are macros whose body may read a table. `own` are the macros
+    that the user has defined.
     """
 
     aggregates: frozenset[str]
     volatile: frozenset[str]
     hiding: frozenset[str]
+    reading: frozenset[str]
+    own: frozenset[str]
 
     def is_aggregate(self, node: exp.Expr) -> bool:
         """Tell whether this call aggregates the rows of its block."""
@@ -63,6 +66,15 @@ class Functions:
             return "tablesample"
         calls = [(name_of(node), node) for node in tree.find_all(exp.Func)]
         return next((name for name, node in calls if self._is_volatile(name, node)), "")
+
+    def reading_in(self, tree: exp.Expr) -> str:
+        """Return a macro in the tree that may read a table; "" if there is none."""
+        names = map(name_of, tree.find_all(exp.Func))
+        return next((name for name in names if name in self.reading), "")
+
+    def own_in(self, tree: exp.Expr) -> frozenset[str]:
+        """Return the user's macros that a tree calls, directly."""
+        return self.own.intersection(map(name_of, tree.find_all(exp.Func)))
 
     def _is_volatile(self, name: str, node: exp.Expr) -> bool:
         if name == "age" and len([*node.iter_expressions()]) == 2:
@@ -91,18 +103,23 @@ def _built_in() -> list[Functions]:
 
 def _asked(duck: Duck) -> Functions:
     rows = duck.rows(
-        "SELECT DISTINCT function_name, function_type, stability, macro_definition "
-        "FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro')"
+        "SELECT DISTINCT function_name, function_type, stability, macro_definition, "
+        "if(internal OR NOT contains(function_type, 'macro'), '', function_name) "
+        "FROM duckdb_functions() "
+        "WHERE function_type IN ('scalar', 'aggregate', 'macro', 'table_macro')"
     )
-    aggregates = {name for name, kind, _, _ in rows if kind == "aggregate"}
+    aggregates = {name for name, kind, *_ in rows if kind == "aggregate"}
     volatile = {
-        name for name, _, stability, _ in rows if (stability or "CONSISTENT") != "CONSISTENT"
+        name for name, _, stability, *_ in rows if (stability or "CONSISTENT") != "CONSISTENT"
     }
-    macros = [(name, body) for name, kind, _, body in rows if kind == "macro" and body]
+    own = frozenset(own.lower() for *_, own in rows if own)
+    macros = [(name, body) for name, kind, _, body, _ in rows if kind == "macro" and body]
     return Functions(
         frozenset(aggregates),
         _with_callers(volatile | _CLOCK_WORDS, macros),
         _with_callers(aggregates, macros) - aggregates,
+        _with_callers({"from"}, macros) & own,
+        own,
     )
 
 

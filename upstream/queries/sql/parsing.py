@@ -1,26 +1,43 @@
 """Parses one statement: its kind, and its parts.
 
 CREATE STREAM is CREATE TABLE followed by two clauses. The tokens before the clauses are parsed as
-CREATE TABLE, by the parser that knows all of DuckDB's types.
+CREATE TABLE, by the parser that knows all of DuckDB's types. CREATE FOREIGN TABLE … SERVER stream
+(section 3.6 of the views paper) is CREATE STREAM in other words.
 """
 
 from __future__ import annotations
 
-from typing import Never
+from dataclasses import replace
+from typing import Final
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from ...database.duck import Duck
-from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
+from ...errors import QuerySyntaxError, StatementError
+from ..into import NamedAt, ResultsInto
 from .dialect import DIALECT
-from .names import did_you_mean, found, is_reserved, reserved
+from .names import found, is_reserved, reserved
+from .options import options_in
 from .same_reading import difference
 from .source_text import SourceText
-from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+from .statement import (
+    CreateStream,
+    CreateStreamAs,
+    DropStream,
+    InsertInto,
+    OptionValue,
+    OtherStatement,
+    Statement,
+)
+from .token_reader import TokenReader
 from .trees import place_of
+from .view_statements import view_statement
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
+_FORM_OF_AS = "write CREATE STREAM means KEY (symbol) AS SELECT symbol, avg(price) AS mean FROM …"
+_CLAUSES_OF_AS: Final = ("KEY", "TIME", "WITH")
+_FOREIGN_FORM = "write CREATE FOREIGN TABLE trades (time TIMESTAMP, symbol TEXT) SERVER stream"
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
 
 
@@ -30,12 +47,21 @@ def parse(text: str, duck: Duck) -> Statement:
     Raise QuerySyntaxError with the place if DuckDB cannot read it either.
     """
     source = SourceText(text)
-    tokens = source.one_statement()
+    tokens, is_foreign = _without_foreign(source.one_statement())
     words = [token.text.upper() for token in tokens[:4]]
     if words[:2] == ["CREATE", "STREAM"] or words == ["CREATE", "OR", "REPLACE", "STREAM"]:
-        return _create(source, tokens, words.index("STREAM"))
+        return _create(source, tokens, words.index("STREAM"), is_foreign=is_foreign)
     if words[:2] == ["DROP", "STREAM"]:
         return _drop(source, tokens)
+    if (about_view := view_statement(source, tokens)) is not None:
+        return about_view
+    return parse_as_duckdb(text, duck)
+
+
+def parse_as_duckdb(text: str, duck: Duck) -> InsertInto | OtherStatement:
+    """Parse a statement that DuckDB can run, unless it inserts into a stream."""
+    source = SourceText(text)
+    tokens = source.one_statement()
     try:
         tree = source.parse(tokens)
     except QuerySyntaxError:
@@ -72,7 +98,7 @@ def _insert(source: SourceText, tree: exp.Insert) -> InsertInto | None:
 
 
 def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
-    reader = _TokenReader(source, tokens, 2, _DROP_FORM)
+    reader = TokenReader(source, tokens, 2, _DROP_FORM)
     if_exists = reader.skip("IF", "EXISTS")
     place = reader.place
     name = reader.name("the name of a stream")
@@ -81,13 +107,31 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
     return DropStream(source.text, name, if_exists, place)
 
 
-def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream:
-    reader = _TokenReader(source, tokens, stream + 1, _FORM)
+def _without_foreign(tokens: list[Token]) -> tuple[list[Token], bool]:
+    """Return the tokens with STREAM in place of FOREIGN TABLE, and whether that was there."""
+    words = [token.text.upper() for token in tokens[:5]]
+    for before in (["CREATE"], ["CREATE", "OR", "REPLACE"], ["DROP"]):
+        at = len(before)
+        if words[: at + 2] == [*before, "FOREIGN", "TABLE"]:
+            start, end = tokens[at].start, tokens[at + 1].end
+            stream = Token(TokenType.VAR, "STREAM", start=start, end=end)
+            return [*tokens[:at], stream, *tokens[at + 2 :]], True
+    return tokens, False
+
+
+def _create(
+    source: SourceText, tokens: list[Token], stream: int, *, is_foreign: bool
+) -> CreateStream | CreateStreamAs:
+    reader = TokenReader(source, tokens, stream + 1, _FOREIGN_FORM if is_foreign else _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     if if_not_exists and stream == 3:
         reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
     place = reader.place
     name = reader.name("the name of a stream")
+    if not is_foreign and any(reader.comes(word) for word in ("AS", *_CLAUSES_OF_AS)):
+        into = ResultsInto(name, text=source.text, place=place)
+        statement = _create_as(source, reader, into)
+        return replace(statement, or_replace=stream == 3, if_not_exists=if_not_exists)
     columns_from = reader.index
     reader.skip_brackets("the columns of the stream")
     table = [*tokens[: reader.index]]
@@ -95,15 +139,8 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
     table[stream] = keyword
     columns = _columns(source, table, tokens[columns_from].start)
     names = [column.name for column in columns]
-    clauses: dict[str, list[str]] = {}
-    while not reader.is_at_end:
-        clause = next((each for each in ("KEY", "TIME") if reader.skip(each)), None)
-        if clause is None or clause in clauses:
-            reader.refuse("expected KEY (columns) and TIME (column), once each")
-        clauses[clause] = reader.names(names)
+    clauses = _clauses(reader, names, is_foreign=is_foreign)
     time = clauses.get("TIME", [])
-    if len(time) > 1:
-        reader.refuse("a stream can have only one time column")
     return CreateStream(
         text=source.text,
         name=name,
@@ -114,6 +151,51 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
         if_not_exists=if_not_exists,
         place=place,
     )
+
+
+def _create_as(source: SourceText, reader: TokenReader, into: ResultsInto) -> CreateStreamAs:
+    """Return a stream of a query's results; `KEY`, `TIME` and `WITH` come before `AS`."""
+    reader.form = _FORM_OF_AS
+    clauses: dict[str, list[NamedAt]] = {}
+    options: dict[str, tuple[OptionValue, int]] = {}
+    while not reader.skip("AS"):
+        clause = next((each for each in _CLAUSES_OF_AS if reader.skip(each)), None)
+        if clause is None or clause in clauses or (clause == "WITH" and options):
+            reader.refuse("expected KEY (columns), TIME (column) and WITH (options), and then AS")
+        if clause == "WITH":
+            options = options_in(source, reader)
+        else:
+            clauses[clause] = reader.names_at("the names of columns")
+    if reader.is_at_end:
+        reader.refuse("expected a query")
+    time = clauses.get("TIME", [])
+    if len(time) > 1:
+        reader.refuse("a stream can have only one time column")
+    into = replace(into, key=tuple(clauses.get("KEY", ())), time=time[0] if time else None)
+    return CreateStreamAs(source.text, into, options, reader.rest())
+
+
+def _clauses(reader: TokenReader, names: list[str], *, is_foreign: bool) -> dict[str, list[str]]:
+    """Read the clauses after the columns, in any order."""
+    clauses: dict[str, list[str]] = {}
+    known = ("KEY", "TIME", "SERVER") if is_foreign else ("KEY", "TIME")
+    while not reader.is_at_end:
+        clause = next((each for each in known if reader.skip(each)), None)
+        if clause is None or clause in clauses:
+            server = "SERVER stream, " if is_foreign else ""
+            reader.refuse(f"expected {server}KEY (columns) and TIME (column), once each")
+        clauses[clause] = _server(reader) if clause == "SERVER" else reader.names(names)
+    if is_foreign and "SERVER" not in clauses:
+        reader.refuse("expected SERVER stream")
+    if len(clauses.get("TIME", [])) > 1:
+        reader.refuse("a stream can have only one time column")
+    return clauses
+
+
+def _server(reader: TokenReader) -> list[str]:
+    if not reader.skip("STREAM"):
+        reader.refuse("the only server is named stream")
+    return ["stream"]
 
 
 def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.ColumnDef, ...]:
@@ -140,90 +222,3 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
     if not columns:
         source.refuse(QuerySyntaxError, "a stream needs columns", place, _FORM)
     return tuple(columns)
-
-
-def _is_name(token: Token) -> bool:
-    if token.token_type == TokenType.IDENTIFIER:  # a quoted name
-        return True
-    return token.text.isidentifier() and token.token_type != TokenType.STRING
-
-
-class _TokenReader:
-    """Reads our own grammar, token by token."""
-
-    def __init__(self, source: SourceText, tokens: list[Token], index: int, form: str) -> None:
-        self._source = source
-        self._tokens = tokens
-        self._form = form
-        self.index = index
-
-    @property
-    def is_at_end(self) -> bool:
-        return self.index >= len(self._tokens)
-
-    @property
-    def place(self) -> int:
-        """Where the next token begins, or where the text ends."""
-        if self.is_at_end:
-            return self._tokens[-1].end + 1
-        return int(self._tokens[self.index].start)
-
-    def skip(self, *words: str) -> bool:
-        """Skip these words, if they come next."""
-        following = self._tokens[self.index : self.index + len(words)]
-        if [token.text.upper() for token in following] != [*words]:
-            return False
-        if any(token.token_type == TokenType.IDENTIFIER for token in following):
-            return False  # a quoted name
-        self.index += len(words)
-        return True
-
-    def name(self, what: str) -> str:
-        """Read a name, quoted or not."""
-        if self.is_at_end or not _is_name(self._tokens[self.index]):
-            self.refuse(f"expected {what}")
-        name = str(self._tokens[self.index].text)
-        if not name:
-            self.refuse(f"expected {what}, which must not be empty")
-        if is_reserved(name):
-            self.refuse(reserved(name))
-        self.index += 1
-        return name
-
-    def skip_brackets(self, what: str) -> None:
-        """Skip from an opening bracket to the token after the closing one."""
-        if self.is_at_end or self._tokens[self.index].token_type != TokenType.L_PAREN:
-            self.refuse(f"expected {what}, in brackets")
-        depth = 0
-        while not self.is_at_end:
-            kind = self._tokens[self.index].token_type
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            self.index += 1
-            if depth == 0:
-                return
-        self.refuse("expected )")
-
-    def names(self, known: list[str]) -> list[str]:
-        """Read names of columns in brackets."""
-        names: list[str] = []
-        separator = "("
-        while self.skip(separator):
-            place = self.place
-            written = self.name("the name of a column")
-            column = found(written, known)
-            if column is None:
-                hint = did_you_mean(written, [each for each in known if each not in names])
-                reason = f"there is no column named {written}"
-                self._source.refuse(UnknownColumnError, reason, place, hint)
-            if column in names:
-                reason = f"{column} is named twice"
-                self._source.refuse(QuerySyntaxError, reason, place, self._form)
-            names.append(column)
-            separator = ","
-        if not names or not self.skip(")"):
-            self.refuse("expected the names of columns, in brackets")
-        return names
-
-    def refuse(self, reason: str) -> Never:
-        """Raise an error with the place that was reached."""
-        self._source.refuse(QuerySyntaxError, reason, self.place, self._form)

@@ -156,7 +156,7 @@ def _window_of(
         if inner.name.lower() in FUNCTIONS and not node.args.get("db"):
             return window_of_call(source, inner, streams, duck)
     elif (name := stream_read(node, streams)) is not None:
-        return WindowClause(WindowKind.STREAM, name)
+        return WindowClause(WindowKind.VIEW if streams[name].is_view else WindowKind.STREAM, name)
     return None
 
 

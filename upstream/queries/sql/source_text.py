@@ -227,6 +227,12 @@ def end_of_brackets(tokens: Sequence[Token], start: int) -> int:
     return next((end for end, depth in depths if depth == 0), len(tokens))
 
 
+def place_of_word(text: str, word: str) -> int | None:
+    """Return where a name, in any case, stands in a statement."""
+    tokens = SourceText(text).all_tokens()
+    return next((token.start for token in tokens if token.text.lower() == word.lower()), None)
+
+
 def words_of(text: str) -> set[str]:
     """Return all names and other words in a statement, in lower case."""
     return {token.text.lower() for token in SourceText(text).all_tokens()}

@@ -17,10 +17,10 @@ from ...database.duck import Duck
 from ...errors import QueryKeyError, StatementError
 from ...rows.stream_definition import StreamDefinition
 from .from_relations import FromRelations
-from .functions import functions_of
+from .functions import functions_of, name_of
 from .names import is_reserved
 from .source_text import words_of
-from .statement import OtherStatement, ParsedQuery
+from .statement import InsertInto, OtherStatement, ParsedQuery
 from .trees import chunk_index, chunk_tables, place_of
 from .window_clause import WindowKind
 
@@ -35,6 +35,10 @@ _CLAUSES: Final = {
     "limit": "LIMIT",
     "offset": "OFFSET",
 }
+_READ_ONLY: Final = frozenset({"SELECT", "MULTI", "EXPLAIN"})
+"""DuckDB's names for statements that change nothing; for DuckDB, a PIVOT is several statements."""
+_SERIES: Final = frozenset({"range", "generate_series"})
+_WRITES: Final = frozenset({"insert", "update", "delete", "truncate", "merge", "copy"})
 _KINDS: Final = frozenset({"SET", "VARIABLE_SET", "PRAGMA"})
 """DuckDB's names for statements that change settings, including RESET and SET TIME ZONE."""
 _SETTINGS: Final = frozenset(
@@ -58,7 +62,8 @@ def check_key(
     This is for row-wise update queries over streams without a window. Other queries need no key,
     and no names are returned. A join of streams has the keys of all of them.
     """
-    is_windowed = {window.kind for window in parsed.windows} != {WindowKind.STREAM}
+    kinds = {window.kind for window in parsed.windows} - {WindowKind.VIEW}
+    is_windowed = kinds != {WindowKind.STREAM}
     if semantics != "update" or is_windowed or not _is_row_wise(parsed.query, duck):
         return ()
     of_windows = [definitions[window.stream] for window in parsed.windows]
@@ -124,6 +129,22 @@ def tables_read(query: exp.Query) -> frozenset[str]:
     return frozenset(name for name in names - defined if name and not is_reserved(name))
 
 
+def with_tables_behind(names: frozenset[str], duck: Duck) -> frozenset[str]:
+    """Add the tables that DuckDB's views among these read, or tables that they may read."""
+    texts = duck.rows("SELECT lower(view_name), sql FROM duckdb_views() WHERE NOT internal")
+    words = {name: words_of(text) for name, text in texts if text}
+    found = set(names)
+    while more := {word for name in found & words.keys() for word in words[name]} - found:
+        found |= more
+    return frozenset(found)
+
+
+def reads_functions(query: exp.Query) -> bool:
+    """Tell whether a query has functions in FROM that may read files or tables."""
+    calls = (table.this for table in query.find_all(exp.Table))
+    return any(isinstance(call, exp.Func) and name_of(call) not in _SERIES for call in calls)
+
+
 def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
     """Return the tables in which a statement may change more than rows, in lower case.
 
@@ -138,6 +159,25 @@ def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
         return frozenset()
     table = tree.find(exp.Table)
     return frozenset() if table is None else frozenset({table.name.lower()})
+
+
+def tables_with_other_rows(statement: InsertInto | OtherStatement, duck: Duck) -> frozenset[str]:
+    """Return the tables whose rows a statement may change, in lower case.
+
+    For a statement that only DuckDB can read, these are all names in it.
+    """
+    tree = statement.tree
+    if tree is None or isinstance(tree, exp.Command):
+        words = frozenset(words_of(statement.text))
+        is_run = "analyze" in words and words & _WRITES  # EXPLAIN ANALYZE runs what it explains
+        is_read = duck.statement_type(statement.text) in _READ_ONLY and not is_run
+        return frozenset() if is_read else words
+    if isinstance(tree, exp.Query | exp.Describe | exp.Show | exp.Summarize | exp.Pivot):
+        return frozenset()
+    if isinstance(tree, exp.Copy) and not tree.args.get("kind"):
+        return frozenset()  # it has TO and not FROM
+    changed = tree.this if isinstance(tree.this, exp.Expr) else tree
+    return frozenset(table.name.lower() for table in changed.find_all(exp.Table))
 
 
 def check_settings(statement: OtherStatement, duck: Duck, *, standing: Collection[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Never
 
 import pyarrow as pa
@@ -11,8 +12,12 @@ from sqlglot import exp
 
 from ...errors import QueryError
 from ...rows.stream_definition import StreamDefinition
+from ..into import ResultsInto
 from .window_bounds import bounds_in, bounds_name, bounds_schema
 from .window_clause import WindowClause
+
+OptionValue = str | int | float | bool | timedelta
+"""The value of an option in WITH (…)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +39,67 @@ class CreateStream:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateStreamAs:
+    """`CREATE STREAM means KEY (symbol) TIME (at) WITH (deletes = true) AS SELECT …`.
+
+    `query` is the text of the query, with blanks before it, so that every character has the place
+    that it has in the statement. `options` are those of `Engine.continuous_query`, as values.
+    """
+
+    text: str
+    into: ResultsInto
+    options: Mapping[str, tuple[OptionValue, int]]
+    query: str
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DropStream:
     """`DROP STREAM IF EXISTS trades`."""
 
     text: str
     name: str
     if_exists: bool
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    """`CREATE VIEW by_sector (sector, size) WITH (on_error = 'skip') AS SELECT …`.
+
+    `query` is the text of the query in its place: what stands before it is blank. `columns` is None
+    if they were not given. `words` are those before VIEW, such as TEMP. Options have the places of
+    their values.
+    """
+
+    text: str
+    name: str
+    query: str
+    columns: tuple[str, ...] | None
+    options: Mapping[str, tuple[OptionValue, int]]
+    words: tuple[str, ...]
+    or_replace: bool
+    if_not_exists: bool
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropView:
+    """`DROP VIEW IF EXISTS by_sector`."""
+
+    text: str
+    name: str
+    if_exists: bool
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainName:
+    """`EXPLAIN by_sector`, for a view or a standing query."""
+
+    text: str
+    name: str
     place: int
 
 
@@ -72,7 +132,16 @@ class OtherStatement:
     is_exact: bool = False
 
 
-Statement = CreateStream | DropStream | InsertInto | OtherStatement
+Statement = (
+    CreateStream
+    | CreateStreamAs
+    | DropStream
+    | CreateView
+    | DropView
+    | ExplainName
+    | InsertInto
+    | OtherStatement
+)
 """Any kind of statement."""
 
 

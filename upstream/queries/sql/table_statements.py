@@ -36,8 +36,8 @@ _EXPLAIN = re.compile(
 _READ_ONLY = {"SELECT", "MULTI", "EXPLAIN"}
 """DuckDB's names for statements that change nothing; for DuckDB, a PIVOT is several statements."""
 _STREAM_STATEMENTS = (
-    "streams support CREATE STREAM, DROP STREAM and INSERT INTO; CREATE TABLE … AS SELECT makes a "
-    "table of their newest rows"
+    "streams support CREATE STREAM, DROP STREAM, INSERT INTO, COPY … FROM 'file', DELETE FROM and "
+    "TRUNCATE; CREATE TABLE … AS SELECT makes a table of their newest rows"
 )
 _DOWNLOADS = {
     "LOAD": re.compile(r"\bINSTALL\b", re.IGNORECASE),
@@ -162,12 +162,22 @@ class TableStatements:
 
     def _refuse(self, tree: exp.Expr, tables: Sequence[exp.Table], text: str) -> Never:
         place, name = min((place_of(each) or 0, each.name) for each in tables)
+        known = found(name, self._streams)
+        if known is not None and self._streams[known].definition.is_view:
+            self._refuse_view(tree, known, text, place)
         hint = _STREAM_STATEMENTS
         if isinstance(tree, exp.Drop):
             hint = f"write DROP STREAM {name}"
-        elif isinstance(tree, exp.Create) and tree.kind == "VIEW":
-            hint = "create a standing query with continuous_query(), or make a table of its result"
         reason = f"{name} is a stream, and this statement is for tables"
+        raise StatementError(reason, text, place, hint)
+
+    def _refuse_view(self, tree: exp.Expr, name: str, text: str, place: int) -> Never:
+        hint = "insert into the streams that its query reads, and the view follows"
+        if isinstance(tree, exp.Drop):
+            hint = f"write DROP VIEW {name}"
+        elif isinstance(tree, exp.Create | exp.Alter):
+            hint = f"write CREATE OR REPLACE VIEW {name} AS …"
+        reason = f"{name} is a view, and views are read-only"
         raise StatementError(reason, text, place, hint)
 
     def _stream(self, node: object) -> str | None:

@@ -146,6 +146,17 @@ def replaced(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr | None]) -> e
     return copy
 
 
+def without_order(query: Query) -> Query:
+    """Return a query without its last ORDER BY, if that only sorts the result."""
+    is_more = any(query.args.get(name) for name in ("limit", "offset"))
+    distinct = query.args.get("distinct")
+    if is_more or (isinstance(distinct, exp.Distinct) and distinct.args.get("on")):
+        return query
+    query = query.copy()
+    query.set("order", None)
+    return query
+
+
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     """Return the parts of a condition that must all hold."""
     if condition is None:

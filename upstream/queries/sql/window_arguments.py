@@ -4,7 +4,7 @@
     hop(stream, size, slide[, offset => …][, zone => …][, empty => true][, by => arrival])
     session(stream, gap[, per => columns][, by => arrival])
     rows(stream, size[, slide])
-    latest(stream[, rows => n][, per => columns])
+    latest(stream[, rows => n][, per => columns][, expire_after => interval])
     landmark(stream[, slide][, by => arrival])
 
 Positional arguments may be named as well (`size => …`).
@@ -28,7 +28,8 @@ from .source_text import SourceText, places_in_brackets
 from .trees import place_of
 from .window_clause import WindowKind
 
-FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind is not WindowKind.STREAM}
+_WITHOUT_CALL: Final = {WindowKind.STREAM, WindowKind.VIEW}
+FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind not in _WITHOUT_CALL}
 """The window functions by their names."""
 
 
@@ -57,7 +58,10 @@ _FORMS: Final = {
         *(("size", "slide"), 2, _PERIODIC, ("slide", "size", "offset")),
     ),
     WindowKind.ROWS: _Form("rows(stream, 1000, 100)", ("size", "slide"), 1),
-    WindowKind.LATEST: _Form("latest(stream, rows => 3, per => symbol)", named=("rows", "per")),
+    WindowKind.LATEST: _Form(
+        "latest(stream, rows => 3, per => symbol, expire_after => INTERVAL '10 minutes')",
+        named=("rows", "per", "expire_after"),
+    ),
     WindowKind.LANDMARK: _Form(
         "landmark(stream) or landmark(stream, INTERVAL '1 hour')", ("slide",), 0, ("by",)
     ),

@@ -17,7 +17,7 @@ MICROSECONDS = 1_000_000
 
 
 class WindowKind(StrEnum):
-    """The table functions that name windows; STREAM is a stream without one."""
+    """The table functions that name windows; STREAM is a stream without one, and VIEW a view."""
 
     TUMBLE = "tumble"
     HOP = "hop"
@@ -26,6 +26,7 @@ class WindowKind(StrEnum):
     LANDMARK = "landmark"
     SESSION = "session"
     STREAM = "stream"
+    VIEW = "view"
 
 
 class Axis(StrEnum):
@@ -52,7 +53,8 @@ class WindowClause:
     that ends it. With months as `unit`, windows begin at midnight of a month's first day in `zone`,
     and `offset` is still in the axis' own unit. `rows` are those of `latest`, and `per` the columns
     of the groups of `latest` and of sessions. `answers_empty` asks for results of windows without
-    rows.
+    rows. `expire_after` is the seconds after which a group leaves `latest` if no row has arrived
+    for it.
     """
 
     kind: WindowKind
@@ -66,6 +68,7 @@ class WindowClause:
     unit: Unit = Unit.PLAIN
     zone: str | None = None
     answers_empty: bool = False
+    expire_after: float | None = None
 
     @property
     def step(self) -> int:

@@ -18,7 +18,7 @@ from ...rows.type_names import type_name
 from .names import did_you_mean, found
 from .source_text import SourceText
 from .window_arguments import WindowArguments
-from .window_clause import Axis, Unit, WindowClause, WindowKind
+from .window_clause import MICROSECONDS, Axis, Unit, WindowClause, WindowKind
 from .window_size import WindowLengths
 
 MOST_STEPS = 1_000_000
@@ -54,6 +54,9 @@ def _stream_among(
             reason = f"{node.name} is a table, and a window needs a stream"
             hint = f"write FROM {node.name}, or join it with a window over a stream"
         arguments.refuse(reason, node, hint, UnknownStreamError)
+    if streams[name].is_view:
+        hint = f"write FROM {name}, or use the window where the view reads its stream"
+        arguments.refuse(f"{name} is a view, and a window needs a stream", node, hint)
     return name
 
 
@@ -73,7 +76,8 @@ class _WindowCall:
             case WindowKind.LATEST:
                 is_one = self._arguments.get("rows") is None
                 rows = 1 if is_one else self._lengths.count("rows")
-                return replace(self._clause, rows=rows, per=self._per())
+                expire_after = self._expire_after()
+                return replace(self._clause, rows=rows, per=self._per(), expire_after=expire_after)
             case WindowKind.ROWS:
                 counts = [self._lengths.count(name) for name in sizes]
                 return self._checked(size=counts[0], slide=counts[-1])
@@ -85,6 +89,18 @@ class _WindowCall:
         if any(self._lengths.size(name).is_months for name in sizes):
             return self._calendar(sizes)
         return self._periodic(sizes)
+
+    def _expire_after(self) -> float | None:
+        """Return after how many seconds without a row a group leaves `latest`."""
+        node = self._arguments.get("expire_after")
+        if node is None:
+            return None
+        lengths = WindowLengths(self._arguments, self._definition, Axis.ARRIVAL)
+        if not lengths.size("expire_after").is_interval:
+            reason = "rows expire by their arrival, so expire_after must be a length of time"
+            hint = f"write latest({self._definition.name}, expire_after => INTERVAL '10 minutes')"
+            self._arguments.refuse(reason, node, hint)
+        return lengths.length("expire_after") / MICROSECONDS
 
     # Periodic windows
 

@@ -275,4 +275,8 @@ def _described(name: str) -> str:
     return _DESCRIBED.get(name, f"the {name} of a window")
 
 
-_DESCRIBED: Final = {"gap": "the gap between sessions", "rows": "rows"}
+_DESCRIBED: Final = {
+    "gap": "the gap between sessions",
+    "rows": "rows",
+    "expire_after": "expire_after",
+}

@@ -1,0 +1,255 @@
+"""What an engine has under names: streams, views, and the standing queries that read them.
+
+What a view or a query reads cannot be dropped or replaced. A stream that a query fills has the
+query's name, and nothing else writes to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import NameTakenError, ParameterError, StatementError, UnknownNameError
+from ..tables.engine_stream import Streams
+from .scheduling import Runnable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence, Set
+
+    import pyarrow as pa
+
+    from ..rows.stream_definition import StreamDefinition
+    from ..tables.engine_stream import EngineStream
+    from ..tables.relation import Condition, Relation, TimeRange
+    from .continuous_query import ContinuousQuery
+    from .maintained_view import MaintainedView
+
+
+class Plan(Runnable, Protocol):
+    """A Python plan, as far as an engine serves it."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+
+    def close(self) -> object:
+        """Stop it."""
+
+
+class FilledRelation:
+    """A stream that a query fills, as a relation: its query is evaluated before it is read."""
+
+    __slots__ = ("_query", "_stream")
+
+    def __init__(self, stream: EngineStream, query: ContinuousQuery) -> None:
+        self._stream = stream
+        self._query = query
+
+    @property
+    def definition(self) -> StreamDefinition:
+        """The columns, the key and the time."""
+        return self._stream.definition
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        between: TimeRange | None = None,
+    ) -> pa.Table:
+        """Return the newest row of each key, in the order of arrival."""
+        if not self._query.is_closed:
+            self._query.evaluate()
+        return self._stream.scan(columns, conditions, between)
+
+
+class Catalogue:
+    """The streams, views, standing queries and Python plans of an engine, by name.
+
+    Mappings are replaced as a whole, so any thread may read them while another one defines or
+    closes something under the engine's lock.
+    """
+
+    __slots__ = (
+        "_fillers",
+        "_numbered",
+        "_tables_version",
+        "plans",
+        "queries",
+        "streams",
+        "views",
+    )
+
+    def __init__(self) -> None:
+        self.streams = Streams()
+        self.views: Mapping[str, MaintainedView] = {}
+        self.queries: Mapping[str, ContinuousQuery] = {}
+        self.plans: Mapping[str, Plan] = {}
+        self._fillers: Mapping[str, ContinuousQuery] = {}
+        """The queries that fill streams, by stream."""
+        self._numbered = 0
+        self._tables_version = 0
+
+    # What SQL can read
+
+    @property
+    def relations(self) -> Mapping[str, Relation]:
+        """What SQL can read besides DuckDB's tables."""
+        fillers = self._fillers
+        if not fillers:
+            return {**self.streams, **self.views} if self.views else self.streams
+        filled = {name: FilledRelation(self.streams[name], each) for name, each in fillers.items()}
+        return {**self.streams, **filled, **self.views}
+
+    def tables_version(self) -> int:
+        """Return how many statements may have changed DuckDB's tables."""
+        return self._tables_version
+
+    def note_change_of_tables(self) -> None:
+        """Note that a statement may change DuckDB's tables."""
+        self._tables_version += 1
+
+    # Views
+
+    def found_view(self, name: str) -> str | None:
+        """Return a view's name as it was defined, for a name in any case; None if it is unknown."""
+        views = self.views
+        return next((each for each in views if each.lower() == name.lower()), None)
+
+    def view(self, name: str) -> MaintainedView:
+        """Return the view of a name in any case; raise UnknownNameError if it does not exist."""
+        views, known = self.views, self.found_view(name)
+        if known is None or known not in views:
+            raise UnknownNameError("view", name)
+        return views[known]
+
+    def add_view(self, view: MaintainedView) -> None:
+        """Add a view under its name."""
+        self.views = {**self.views, view.name: view}
+
+    def remove_view(self, name: str) -> MaintainedView:
+        """Remove the view that was defined with this name, and return it."""
+        removed = self.views[name]
+        self.views = {each: view for each, view in self.views.items() if each != name}
+        return removed
+
+    # Standing queries and plans
+
+    def query(self, name: str) -> ContinuousQuery:
+        """Return the standing query of this name; raise UnknownNameError if it does not exist."""
+        if name not in self.queries:
+            raise UnknownNameError("query", name)
+        return self.queries[name]
+
+    def free_query_name(self, name: str | None) -> str:
+        """Return a name for a query, which no other query has; raise NameTakenError if one has."""
+        if name is None:
+            self._numbered += 1
+            return self.free_query_name(f"query-{self._numbered}")
+        if not (isinstance(name, str) and name):
+            raise ParameterError("name", name, "a string that is not empty")
+        self.plans = {each: plan for each, plan in self.plans.items() if not plan.is_closed}
+        if name in self.queries or name in self.plans:
+            raise NameTakenError("query", name)
+        if (view := self.found_view(name)) is not None:
+            raise NameTakenError("view", view)
+        return name
+
+    def add_query(self, query: ContinuousQuery) -> None:
+        """Add a standing query under its name."""
+        self.queries = {**self.queries, query.name: query}
+        if query.into is not None:
+            self._fillers = {**self._fillers, query.into: query}
+
+    def add_plan(self, plan: Plan) -> None:
+        """Add a Python plan under its name; raise NameTakenError if a query has it."""
+        self.free_query_name(plan.name)
+        self.plans = {**self.plans, plan.name: plan}
+
+    def forget_query(self, query: ContinuousQuery) -> None:
+        """Remove a standing query that was closed."""
+        self.queries = {name: each for name, each in self.queries.items() if each is not query}
+        self._fillers = {name: each for name, each in self._fillers.items() if each is not query}
+
+    # Queries that fill streams
+
+    def filler_of(self, stream: str) -> ContinuousQuery | None:
+        """Return the query whose results are the rows of this stream, which has its name."""
+        return self._fillers.get(stream)
+
+    def feeders_of(self, streams: Set[str]) -> Sequence[ContinuousQuery]:
+        """Return the queries that fill these streams, directly or through others, in order.
+
+        A query is created after the streams that it reads, so the order of creation is one in which
+        each query comes after those that feed it.
+        """
+        fillers = self._fillers
+        if not fillers:
+            return ()
+        feeding = self._paths_from(streams)
+        return [query for stream, query in fillers.items() if stream in feeding]
+
+    def path_between(self, streams: Iterable[str], goal: str) -> list[str] | None:
+        """Return how one of these streams is filled from `goal`: the streams on the way, or None.
+
+        The path ends with `goal`.
+        """
+        before = self._paths_from(streams)
+        if goal not in before:
+            return None
+        path: list[str] = [goal]
+        while (stream := before[path[0]]) is not None:
+            path.insert(0, stream)
+        return path
+
+    def check_writable(self, name: str, text: str = "", place: int | None = None) -> None:
+        """Raise StatementError if a stream is filled by a query, so that nothing else may be."""
+        if self.filler_of(name) is not None:
+            raise StatementError(
+                f"{name} is filled by a query",
+                text,
+                place,
+                hint=f"close it first, with engine.query({name!r}).close(), or use another stream",
+            )
+
+    def _paths_from(self, streams: Iterable[str]) -> dict[str, str | None]:
+        """Return what these streams and views read, each with the one that it leads to."""
+        found: dict[str, str | None] = dict.fromkeys(streams)
+        waiting = list(found)
+        while waiting:
+            stream = waiting.pop()
+            query = self.filler_of(stream) or self.views.get(stream)
+            for source in query.streams if query is not None else ():
+                if source not in found:
+                    found[source] = stream
+                    waiting.append(source)
+        return found
+
+    # Who reads what
+
+    def readers_of(self, name: str) -> list[str]:
+        """Return the names of the standing queries and views that read a stream or a view."""
+        return [each.name for each in self.reading(name)]
+
+    def reading(self, name: str) -> list[ContinuousQuery]:
+        """Return the standing queries and views that read a stream or a view."""
+        return [each for each in self._readers() if name in each.streams]
+
+    def readers_of_table(self, name: str) -> list[str]:
+        """Return the names of the queries and views that read a table, given in lower case."""
+        return [each.name for each in self._readers() if name in each.tables]
+
+    def _readers(self) -> list[ContinuousQuery | MaintainedView]:
+        return [*self.queries.values(), *self.views.values()]
+
+    def views_over_table(self, name: str) -> list[str]:
+        """Return the names of the views whose streams met the rows of a table."""
+        return [view.name for view in self.views.values() if name in view.static_tables]
+
+    def views_to_keep_up(self, stream: str) -> list[MaintainedView]:
+        """Return the views over a stream that should take in what waits before they are read."""
+        views = self.views.values()
+        return [view for view in views if stream in view.streams and view.wants_upkeep()]
+
+    def evaluate_readers(self, stream: str) -> None:
+        """Let everything that reads a stream read what waits there."""
+        for reader in self.reading(stream):
+            reader.evaluate()

@@ -1,0 +1,36 @@
+"""What is read beside the streams of a query, and brought up to date before it is evaluated."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Waiting(Protocol):
+    """Something for which rows wait, such as the reader of a stream."""
+
+    @property
+    def waiting(self) -> int:
+        """How much waits; 0 if nothing has come."""
+
+    def first_waiting(self) -> float | None:
+        """Return the arrival of the first row that waits, or None."""
+
+
+class Refreshed(Protocol):
+    """Newest rows or a view: what is read as a table, or followed."""
+
+    version: int
+    """How often it has changed."""
+
+    @property
+    def reader(self) -> Waiting:
+        """What tells whether anything waits."""
+
+    def refresh(self, now: float) -> None:
+        """Read what waits, and let expire what is due."""
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will change it, or None."""
+
+    def close(self) -> None:
+        """Stop reading."""

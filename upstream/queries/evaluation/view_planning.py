@@ -1,0 +1,348 @@
+"""Plans a continuous view: which part runs once, which when rows arrive, and which when asked.
+
+a stream          all its rows since the view was made: grouped into partials as they arrive
+latest(stream)    the newest row of each key, read when the view is asked
+another view      its result, read when the view is asked
+a table           below a stream: as it was when the view was made; else read when it is asked
+a window          the view answers for the newest window that has closed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from ...errors import StatementError, UnboundedQueryError, WindowError
+from ..results.failing_rows import FailingRows
+from ..rewriting.explain_view import explain_view
+from ..rewriting.relations import tables_in
+from ..rewriting.split import split
+from ..rewriting.split_query import SplitQuery
+from ..rewriting.static_parts import as_table, with_static_parts
+from ..rewriting.trial import Trial
+from ..sql import check, check_constants, read_query
+from ..sql.functions import functions_of
+from ..sql.lending import prepare, run_once
+from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
+from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
+from .finish import Finish
+from .increments import ChunkLeaf, Increments
+from .planning import WITHOUT_END, Plan, Planner, definitions_of
+from .view import ViewEvaluation
+from .view_sources import ViewSources, is_all_rows
+from .window_planning import Given
+
+if TYPE_CHECKING:
+    from ...clock import Clock
+    from ...database.duck import Duck
+    from ...tables.engine_stream import EngineStream
+    from ...tables.log import LogReader
+    from ..choices import Choices
+    from ..rewriting.changing import ChangingLeaf
+    from ..rewriting.split_query import Leaf
+    from ..rewriting.static_parts import StaticPart
+    from ..sql import ParsedQuery
+    from ..sql.trees import Query
+    from .followed_rows import FollowedRows
+    from .increments import Leaf as IncrementalLeaf
+    from .view_table import ViewSource
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPlan:
+    """How a view is evaluated.
+
+    `evaluation` is None if the view reads windows. `static_tables` are the tables below its
+    streams, which must stay as they were. `explanation` says which part runs when.
+    """
+
+    plan: Plan
+    evaluation: ViewEvaluation | None
+    static_tables: frozenset[str] = frozenset()
+    explanation: str = ""
+    release: Callable[[], None] = lambda: None
+
+
+def plan_view(
+    text: str,
+    choices: Choices,
+    streams: Mapping[str, EngineStream],
+    views: Mapping[str, ViewSource],
+    *,
+    duck: Duck,
+    clock: Clock,
+    stopwatch: Clock,
+    tables_version: Callable[[], int],
+    undo: list[Callable[[], None]],
+) -> ViewPlan:
+    """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
+
+    `undo` receives what the caller has to call, the last one first, if there will be no view:
+    otherwise streams would keep rows for it.
+    """
+    definitions = definitions_of(streams, views)
+    with duck.keeping():
+        parsed = read_query(text, definitions, duck)
+        schema = check(parsed, definitions, duck)
+        check_constants(parsed, definitions, duck)
+        of_windows = [definitions[window.stream] for window in parsed.windows]
+        given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
+        if _has_windows(parsed):
+            return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
+        sources = ViewSources(parsed, streams, views, duck=duck, clock=clock, undo=undo)
+        return _ViewPlanner(given, sources, tables_version, undo).plan()
+
+
+def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
+    """Note how a plan is undone."""
+    undo.append(plan.evaluation.close)
+    undo += [reader.close for reader in plan.readers]
+    undo += [each.close for each in plan.side_tables]
+    return plan
+
+
+def _has_windows(parsed: ParsedQuery) -> bool:
+    """Tell whether a view reads windows that close; raise if it reads all rows as well."""
+    others = [i for i, window in enumerate(parsed.windows) if is_all_rows(window)]
+    closing_ones = [
+        window
+        for window in parsed.windows
+        if window.kind not in WITHOUT_END and not is_all_rows(window)
+    ]
+    if closing_ones and others:
+        stream = parsed.windows[others[0]].stream
+        reason = f"a view over {closing_ones[0].kind}(…) cannot also read all rows of {stream}"
+        hint = f"make a view of {stream} first, and read that view here"
+        parsed.refuse(WindowError, others[0], reason, hint)
+    return bool(closing_ones)
+
+
+class _ViewPlanner:
+    """Plans a view over all rows of streams, newest rows, views and tables."""
+
+    def __init__(
+        self,
+        given: Given,
+        sources: ViewSources,
+        tables_version: Callable[[], int],
+        undo: list[Callable[[], None]],
+    ) -> None:
+        self._given = given
+        self._duck = given.duck
+        self._sources = sources
+        self._tables_version = tables_version
+        self._undo = undo
+        self._parts: list[StaticPart] = []
+        self._functions = functions_of(self._duck)
+
+    def plan(self) -> ViewPlan:
+        """Plan the view."""
+        sources = self._sources
+        split_query = self._followed() or self._split(sources.with_newest_as_tables())
+        streams = [leaf for leaf in split_query.leaves if self._is_of_stream(leaf)]
+        for leaf in streams:
+            self._check_leaf(leaf)
+        read = [name for leaf in streams for name in tables_read(leaf.partial)]
+        below = with_tables_behind(frozenset(read), self._duck) if read else frozenset()
+        split_query = replace(
+            split_query, leaves=tuple(self._with_static_parts(leaf) for leaf in split_query.leaves)
+        )
+        readers, followed = sources.readers(), sources.followed()
+        evaluation = self._evaluation(split_query, readers, followed)
+        self._undo.append(evaluation.close)
+        query = self._given.parsed.query
+        plan = Plan(
+            split_query,
+            evaluation,
+            tuple(readers),
+            self._given.schema,
+            frozenset(window.stream for window in self._given.parsed.windows),
+            tables_read(query) | self._functions.own_in(query),
+            self._given.failing,
+            (*sources.sides, *followed),
+        )
+        return ViewPlan(plan, evaluation, below, self._explained(split_query), self._drop_parts)
+
+    def _split(self, query: Query) -> SplitQuery:
+        if not self._sources.windows:
+            return SplitQuery((), (), query, None, query, row_wise=False)
+        return split(query, self._sources.windows, self._sources.chunks, self._duck)
+
+    def _followed(self) -> SplitQuery | None:
+        """Return the query if some leaf follows newest rows, or None if none can."""
+        if not self._sources.newest:
+            return None
+        split_query = self._split(self._sources.with_newest_as_chunks())
+        first = len(self._sources.names)
+        for leaf in split_query.leaves:
+            if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
+                return None
+        is_any = any(self._changing_leaf(leaf) is not None for leaf in split_query.leaves)
+        return split_query if is_any else None
+
+    def _is_of_stream(self, leaf: Leaf) -> bool:
+        """Tell whether a leaf reads all rows of a stream."""
+        return min(leaf.windows) < len(self._sources.names)
+
+    def _changing_leaf(self, leaf: Leaf) -> ChangingLeaf | None:
+        """Return a leaf that follows newest rows, or None if it reads others or cannot follow."""
+        if self._is_of_stream(leaf) or tables_in(leaf.partial) & self._lent():
+            return None
+        return changeable(leaf)
+
+    def _lent(self) -> set[str]:
+        return {each.name for each in self._sources.sides}
+
+    # What cannot be maintained
+
+    def _check_leaf(self, leaf: Leaf) -> None:
+        """Refuse a leaf that would keep all rows, or joins rows with what changes later."""
+        if len(leaf.windows) > 1 or not _is_bounded(leaf):
+            self._refuse_keeping(leaf)
+        if tables_in(leaf.partial) & self._lent():
+            self._refuse_changing(leaf)
+        macro = self._functions.reading_in(leaf.partial)
+        if macro:
+            self._refuse_macro(leaf, macro)
+
+    def _refuse_keeping(self, leaf: Leaf) -> None:
+        stream = self._stream_of(leaf)
+        why = leaf.reason or "the result contains its rows"
+        hint = f"aggregate the rows of {stream}, or read latest({stream}) or a window such as "
+        hint += f"hop({stream}, …)"
+        if len(leaf.windows) > 1:
+            why = "a new row of one stream may match any row of the others"
+            hint = "group each stream in a subquery before they are joined"
+        reason = f"this view would have to keep all rows of {stream}: {why}"
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(UnboundedQueryError, number, reason, hint)
+
+    def _refuse_changing(self, leaf: Leaf) -> None:
+        stream = self._stream_of(leaf)
+        what = " or ".join(dict.fromkeys(self._sources.changing))
+        reason = f"rows of {stream} are combined with {what}, which changes after they arrived"
+        hint = f"group {stream} in a subquery first, by the columns that are compared with {what}"
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(StatementError, number, reason, hint)
+
+    def _refuse_macro(self, leaf: Leaf, macro: str) -> None:
+        stream = self._stream_of(leaf)
+        reason = f"rows of {stream} are combined with what {macro}() reads, which may change"
+        hint = f"write the query of {macro}() in its place"
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(StatementError, number, reason, hint)
+
+    def _stream_of(self, leaf: Leaf) -> str:
+        return self._sources.names[min(leaf.windows)]
+
+    # Parts
+
+    def _with_static_parts(self, leaf: Leaf) -> Leaf:
+        """Compute what a leaf reads of tables, and let it read that instead.
+
+        A leaf over newest rows reads the tables themselves: it can be computed again.
+        """
+        if not self._is_of_stream(leaf):
+            return leaf
+        trial = Trial(self._duck, self._sources.chunks)
+        return with_static_parts(leaf, trial, self._duck.new_name, self)
+
+    def make(self, part: StaticPart) -> None:
+        """Make the table of a static part."""
+        if not self._parts:
+            self._undo.append(self._drop_parts)
+        self._parts.append(part)
+        with closing(prepare(self._duck, as_table(part), {})) as statement:
+            statement.run()
+
+    def count(self, query: Query) -> int:
+        """Run a query, and return its only value."""
+        count: int = run_once(self._duck, query, {}).column(0)[0].as_py()
+        return count
+
+    def _drop_parts(self) -> None:
+        while self._parts:
+            self._duck.drop_own_table(self._parts[-1].name)
+            self._parts.pop()
+
+    def _evaluation(
+        self,
+        split_query: SplitQuery,
+        readers: Sequence[LogReader],
+        followed: Sequence[FollowedRows],
+    ) -> ViewEvaluation:
+        leaves = [self._leaf(leaf, followed) for leaf in split_query.leaves]
+        schema, chunks = self._given.schema.inner, self._sources.chunks
+        finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
+        return ViewEvaluation(
+            readers,
+            Increments(leaves, finish, self._given.failing),
+            finish=finish,
+            side_tables=(*self._sources.sides, *followed),
+            tables_version=self._version_of(
+                split_query.finish,
+                *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
+            ),
+            failing=self._given.failing,
+        )
+
+    def _leaf(self, leaf: Leaf, followed: Sequence[FollowedRows]) -> IncrementalLeaf:
+        """Return what evaluates a leaf."""
+        chunks, first = self._sources.chunks, len(self._sources.names)
+        if self._is_of_stream(leaf):
+            return ChunkLeaf(leaf, chunks[f"chunk_{leaf.windows[0]}"], self._duck, cumulative=True)
+        tables = self._version_of(leaf.partial)
+        made = self._changing_leaf(leaf)
+        if made is not None:
+            rows = followed[leaf.windows[0] - first]
+            schema = chunks[f"chunk_{leaf.windows[0]}"]
+            follower = ChangeableLeaf(made, schema, self._duck, present=rows.table, version=tables)
+            rows.followed_by(follower)
+            return follower
+        read = {f"chunk_{number}": followed[number - first] for number in leaf.windows}
+        sources = (*read.values(), *self._sources.sides)
+        return PresentLeaf(
+            leaf,
+            {name: chunks[name] for name in read},
+            self._duck,
+            rows={name: each.table for name, each in read.items()},
+            version=lambda: (tables(), *(each.version for each in sources)),
+        )
+
+    def _version_of(self, *queries: Query) -> Callable[[], int]:
+        """Return what tells whether queries may read something else than before.
+
+        Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
+        """
+        tables = [name for query in queries for name in tables_read(query)]
+        is_of_tables = all(map(self._duck.has_table, tables))
+        is_of_tables &= not any(map(reads_functions, queries))
+        if any(map(self._functions.volatile_in, queries)) or not is_of_tables:
+            return count().__next__
+        if tables or any(map(self._functions.own_in, queries)):
+            return self._tables_version
+        return lambda: 0
+
+    def _explained(self, split_query: SplitQuery) -> str:
+        static = [" joined with ".join(part.reads) for part in self._parts]
+        beside = sorted(tables_read(split_query.finish))
+        newest = self._sources.newest
+        followed = {f"latest({each.stream})" for each in newest}
+        beside = [*(each for each in self._sources.changing if each not in followed), *beside]
+        comes_and_goes = [
+            leaf.relation for leaf in split_query.leaves if self._changing_leaf(leaf) is not None
+        ]
+        present = [
+            leaf.relation
+            for leaf in split_query.leaves
+            if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
+        ]
+        return explain_view(split_query, static, beside, comes_and_goes, present)
+
+
+def _is_bounded(leaf: Leaf) -> bool:
+    """Tell whether the partials of a leaf can be merged, so that not all rows are kept."""
+    return leaf.groups is not None

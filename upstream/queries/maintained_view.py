@@ -1,0 +1,223 @@
+"""A continuous view as the engine has it: a standing query that other queries read like a table.
+
+It answers when it is read, and it takes in what waits when that is worth while.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from ..errors import ClosedError, QueryError
+from ..rows.stream_definition import StreamDefinition
+from .continuous_query import ContinuousQuery
+from .results.view_statistics import ViewStatistics
+from .rewriting.explain import parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from ..clock import Clock
+    from ..tables.relation import Condition, TimeRange
+    from .choices import Choices
+    from .continuous_query import Others
+    from .evaluation.view_planning import ViewPlan
+    from .results.answer import Answer
+
+_MANY_ROWS: Final = 10_000
+"""From this number of waiting rows on, the appending thread takes them in: a statement takes half
+a millisecond, however few rows it reads."""
+_EAGER_READS: Final = 10.0
+"""From this number of reads per refresh on, the result is computed when rows arrive."""
+_SMOOTHING: Final = 0.2
+
+
+class MaintainedView(ContinuousQuery):
+    """A view as the engine has it: evaluated, scanned by queries, and kept up.
+
+    `max_staleness` is for how long a result may be given although rows wait, in seconds.
+    """
+
+    __slots__ = (
+        "_definition",
+        "_known",
+        "_max_staleness",
+        "_reads",
+        "_reads_per_refresh",
+        "_reads_since_refresh",
+        "_refreshes",
+        "_view_plan",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        plan: ViewPlan,
+        *,
+        schema: pa.Schema,
+        max_staleness: float | None,
+        choices: Choices,
+        clock: Clock,
+        stopwatch: Clock,
+        lock: AbstractContextManager[bool],
+        others: Others,
+    ) -> None:
+        super().__init__(
+            text,
+            plan.plan,
+            name=name,
+            choices=choices,
+            callback=None,
+            clock=clock,
+            stopwatch=stopwatch,
+            others=others,
+            on_close=lambda _: plan.release(),
+            lock=lock,
+        )
+        self._view_plan = plan
+        self._max_staleness = max_staleness
+        self._definition = StreamDefinition(name, schema, (), None, is_view=True)
+        self._known: tuple[Answer, pa.Table] | None = None
+        """The last answer, and the result that was made of it."""
+        self._reads = self._refreshes = self._reads_since_refresh = 0
+        self._reads_per_refresh = 0.0
+
+    @property
+    def definition(self) -> StreamDefinition:
+        """Its name and columns."""
+        return self._definition
+
+    @property
+    def static_tables(self) -> frozenset[str]:
+        """The names of the tables whose rows cannot change, because rows of streams met them."""
+        return self._view_plan.static_tables
+
+    # The result
+
+    def table(self) -> pa.Table:
+        """Return the result; see `ContinuousView.table`."""
+        with self._lock:
+            self._reads += 1
+            self._reads_since_refresh += 1
+            if self._known is not None and self._is_fresh_enough():
+                return self._known[1]
+            return self._refreshed()
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        between: TimeRange | None = None,
+    ) -> pa.Table:
+        """Return the result with these columns; nothing else is left out."""
+        table = self.table()
+        return table if columns is None else table.select([*columns])
+
+    def is_current(self, table: pa.Table | None) -> bool:
+        """Tell whether this is the result of the view, and nothing has come since."""
+        known, evaluation = self._known, self._view_plan.evaluation
+        if known is None or known[1] is not table or evaluation is None:
+            return False
+        if self._has_waiting() or any(self._due_feeders()):
+            return False
+        return evaluation.is_current(known[0])
+
+    def first_waiting(self) -> float | None:
+        """Return since when anything has waited, or been due by the clock, or None."""
+        return self._first_waiting()
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will change the result, or None."""
+        return self._next_due()
+
+    def _is_fresh_enough(self) -> bool:
+        """Tell whether the last result may be given although rows wait."""
+        since = self._first_waiting()
+        if self._max_staleness is None or since is None or self.is_closed:
+            return False
+        return self._clock.now() - since < self._max_staleness
+
+    def _refreshed(self) -> pa.Table:
+        """Return the result over everything, computed again if anything has come."""
+        if self.is_closed:
+            raise ClosedError("view")
+        answer = self._current()
+        known = self._known
+        if known is None or known[0] is not answer:
+            told = self._told(answer)
+            if told.error is not None:
+                raise QueryError(f"the view {self.name} has no result: {told.error}", self.text)
+            table = told.table.rename_columns(self._definition.schema.names)
+            known = self._known = answer, table
+            self._refreshes += 1
+            reads, self._reads_since_refresh = self._reads_since_refresh, 0
+            self._reads_per_refresh += _SMOOTHING * (reads - self._reads_per_refresh)
+        return known[1]
+
+    # Upkeep
+
+    def wants_upkeep(self) -> bool:
+        """Tell whether it is worth while to take in what waits before the view is read."""
+        waiting = self._rows_waiting()
+        return waiting >= _MANY_ROWS or (waiting > 0 and self._is_eager())
+
+    def keep_up(self) -> None:
+        """Take in what waits; compute the result, too, if it is read often enough."""
+        with self._lock:
+            self._evaluate()
+            if self._is_eager():
+                with suppress(QueryError):  # its next reader gets the error
+                    self._refreshed()
+
+    def _is_eager(self) -> bool:
+        return self._reads_per_refresh >= _EAGER_READS
+
+    def is_due(self) -> bool:
+        """Tell whether `Engine.run` should refresh the view, before it is too stale."""
+        if self._max_staleness is None or self.is_closed:
+            return False
+        return self.staleness() >= self._max_staleness / 2 and self._has_waiting()
+
+    def staleness(self) -> float:
+        """Return for how long the first row has waited that the result lacks, for each reader.
+
+        So of equally stale views, `Engine.run` refreshes the one that is read most.
+        """
+        since = self._first_waiting()
+        return 0.0 if since is None else max(0.0, self._clock.now() - since)
+
+    def run(self) -> None:
+        """Refresh the result. An error is left to the next reader."""
+        with self._lock, suppress(QueryError):
+            self._refreshed()
+            self.weight = 1.0 + self._reads_per_refresh
+
+    # Description
+
+    def explain(self, *, sql: bool = False) -> str:
+        """Describe what ran once, what runs as rows arrive, and what runs when the view is read."""
+        plan = self._view_plan
+        if plan.evaluation is None:
+            return super().explain(sql=sql)
+        return f"{plan.explanation}\n{parts(plan.plan.split)}" if sql else plan.explanation
+
+    def view_statistics(self) -> ViewStatistics:
+        """Return the counts since the view was created."""
+        with self._lock:
+            counts = self._statistics()
+            return ViewStatistics(
+                name=self.name,
+                rows_read=counts.rows_read,
+                rows_waiting=counts.rows_waiting,
+                rows_held=counts.rows_held,
+                rows_failed=counts.rows_failed,
+                reads=self._reads,
+                refreshes=self._refreshes,
+                reads_per_refresh=self._reads_per_refresh,
+                evaluation_seconds=counts.evaluation_seconds,
+                error=counts.error,
+            )

@@ -1,0 +1,162 @@
+"""Static parts: what a partial reads of tables, computed once.
+
+A view reads all rows of a stream once, when they arrive. Tables that its partials read must stay as
+they were when the view was made: otherwise earlier rows would have met other tables than later
+ones (sections 3.3 and 3.7 of the views paper). So each relation without a stream is computed once,
+with only the columns and rows that can matter, and the partial reads the result.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from sqlglot import exp
+
+from ..sql.functions import name_of
+from ..sql.trees import chunks_in, column, nested_queries
+from .block import as_source, is_inner, read_block, source_nodes
+from .not_incremental import NotIncrementalError
+from .resolution import resolved
+from .retention import conditions_on
+from .static_joins import with_static_joins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .split_query import Leaf
+    from .trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPart:
+    """A query that reads no stream, and the name of the table that has its result.
+
+    `reads` are the names of the tables in it.
+    """
+
+    name: str
+    query: exp.Query
+    reads: tuple[str, ...]
+
+
+class StaticTables(Protocol):
+    """Makes the tables of parts."""
+
+    def make(self, part: StaticPart) -> None:
+        """Make the table of a part."""
+
+    def count(self, query: exp.Query) -> int:
+        """Run a query, and return its only value."""
+
+
+def with_static_parts(
+    leaf: Leaf, trial: Trial, new_name: Callable[[], str], tables: StaticTables
+) -> Leaf:
+    """Return a leaf that reads static parts in place of tables."""
+    partial = leaf.partial.copy()
+    parts = _Parts(trial, new_name, tables)
+    if isinstance(partial, exp.Select):
+        partial = parts.over_parts(partial)
+    for table in list(partial.find_all(exp.Table)):
+        parts.take_table(table, partial)
+    return replace(leaf, partial=partial)
+
+
+class _Parts:
+    """Takes static parts out of a partial, which then reads tables in their place."""
+
+    def __init__(self, trial: Trial, new_name: Callable[[], str], tables: StaticTables) -> None:
+        self._trial = trial
+        self._new_name = new_name
+        self._tables = tables
+        self._known: dict[str, str] = {}
+
+    def over_parts(self, select: exp.Select) -> exp.Select:
+        """Return a SELECT over parts, with the conditions on each alone, in place of relations."""
+        with suppress(NotIncrementalError):
+            select = resolved(read_block(select, self._trial))
+        for node in source_nodes(select):
+            if isinstance(node.this, exp.Select) and chunks_in(node):
+                node.set("this", self.over_parts(node.this))
+        select = with_static_joins(select, _is_static, self._tables.count, self._new_name)
+        conditions = _conditions(select, self._trial)
+        for node in filter(_is_static, source_nodes(select)):
+            self._take(node, select, conditions.get(node.alias_or_name, ()))
+        return select
+
+    def take_table(self, table: exp.Table, within: exp.Expr) -> None:
+        """Take a table, wherever it is read."""
+        if _is_static(table) and not self._is_part(table):
+            self._take(table, within, ())
+
+    def _is_part(self, table: exp.Table) -> bool:
+        return table.name in self._known.values()
+
+    def _take(self, node: exp.Expr, within: exp.Expr, conditions: tuple[exp.Expr, ...]) -> None:
+        """Make a part of a relation, and make the partial read it in place."""
+        alias = node.alias_or_name or name_of(node.this)  # of a function in FROM
+        names = self._trial.columns(exp.select("*").from_(node.copy())).names
+        read = _columns_read(within, names, alias)
+        query = exp.select(*map(column, read)).from_(node.copy()).where(*conditions)
+        text = query.sql("duckdb")
+        if text not in self._known:
+            self._known[text] = self._new_name()
+            reads = tuple(table.name or table.alias for table in query.find_all(exp.Table))
+            self._tables.make(StaticPart(self._known[text], query, reads))
+        table = exp.Table(this=exp.to_identifier(self._known[text], quoted=True))
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+        node.replace(table)
+
+
+def _is_static(node: exp.Expr) -> bool:
+    """Tell whether a relation in FROM reads no stream, and nothing else of the query."""
+    if chunks_in(node) or node.args.get("joins") or node.args.get("pivots"):
+        return False
+    if isinstance(node, exp.Subquery):
+        return isinstance(node.this, exp.Query)
+    if isinstance(node, exp.Table):
+        return isinstance(node.this, exp.Identifier) or not node.this.find(exp.Column)
+    return False
+
+
+def _conditions(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
+    """Return for each static relation in FROM the conditions that concern it alone."""
+    if not all(map(is_inner, select.args.get("joins") or ())):
+        return {}
+    try:
+        block = read_block(select, trial)
+        block = replace(block, select=resolved(block))
+    except NotIncrementalError:
+        return {}
+    static = [source.alias for source in block.sources if not source.windows]
+    return {
+        alias: tuple(each for each in conditions_on(block, alias) if not any(nested_queries(each)))
+        for alias in static
+    }
+
+
+def _columns_read(tree: exp.Expr, names: tuple[str, ...], alias: str) -> tuple[str, ...]:
+    """Return the columns that a tree may name, at least one; all if it has a star."""
+    if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
+        return names
+    joins = tree.find_all(exp.Join)
+    if tree.find(exp.Columns) or any(join.method == "NATURAL" for join in joins):
+        return names
+    known = {node.name.lower() for node in tree.find_all(exp.Identifier)}
+    is_row = any(
+        not node.table and node.name.lower() == alias.lower() for node in tree.find_all(exp.Column)
+    )
+    read = tuple(name for name in names if name.lower() in known)
+    return names if is_row else read or names[:1]
+
+
+def as_table(part: StaticPart) -> exp.Create:
+    """Return the statement that creates the table of a part."""
+    return exp.Create(
+        this=exp.Table(this=exp.to_identifier(part.name, quoted=True)),
+        kind="TABLE",
+        expression=exp.select("*").from_(as_source(part.query.copy(), "__part")),
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )

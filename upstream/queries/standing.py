@@ -1,0 +1,203 @@
+"""Creates standing queries, and the streams of their results.
+
+A query is planned and checked completely before anything changes. A stream of results exists from
+then on, with its query under the same name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import (
+    NameTakenError,
+    ParameterError,
+    StatementError,
+    UnknownStreamError,
+    UnknownTableError,
+)
+from ..held_interrupt import HeldInterrupt
+from ..tables.engine_stream import EngineStream
+from .continuous_query import ContinuousQuery
+from .evaluation.planning import plan
+from .into import ResultsInto
+from .results.result_stream import ResultStream
+from .sql import is_reserved, stream_of_results
+from .sql.names import reserved
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ..clock import Clock
+    from ..database.duck import Duck
+    from .catalogue import Catalogue
+    from .choices import Choices
+    from .continuous_query import Callback
+    from .evaluation.planning import Plan
+
+
+class StandingQueries:
+    """Adds standing queries to a catalogue."""
+
+    __slots__ = ("_catalogue", "_clock", "_duck", "_lock", "_stopwatch")
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        duck: Duck,
+        *,
+        clock: Clock,
+        stopwatch: Clock,
+        lock: AbstractContextManager[bool],
+    ) -> None:
+        self._catalogue = catalogue
+        self._duck = duck
+        self._clock = clock
+        self._stopwatch = stopwatch
+        self._lock = lock
+
+    def create(
+        self,
+        text: str,
+        choices: Choices,
+        name: str | None = None,
+        callback: Callback | None = None,
+        into: ResultsInto | None = None,
+    ) -> ContinuousQuery:
+        """Create a query; the caller, its callback or a new stream takes the results."""
+        if callback is not None and not callable(callback):
+            raise ParameterError("callback", callback, "a function that takes a result")
+        if into is None:
+            name = self._catalogue.free_query_name(name)
+            query = self._query(text, name, self._plan(text, choices), choices, callback=callback)
+            self._catalogue.add_query(query)
+            return query
+        if name not in {None, into.name}:
+            raise ParameterError("name", name, "that of the stream, or left out")
+        if callback is not None:
+            raise ParameterError("callback", callback, "left out: the stream takes the results")
+        return self.create_into(text, into, choices)
+
+    def create_into(
+        self, text: str, into: ResultsInto, choices: Choices, *, replaces: bool = False
+    ) -> ContinuousQuery:
+        """Create a query and the stream that it fills; a stream of this name may be replaced."""
+        known = self._free_name(into, choices, replaces=replaces)
+        try:
+            planned = self._plan(text, choices)
+        except (UnknownStreamError, UnknownTableError) as error:
+            if error.reason.lower().endswith(f" named {into.name.lower()}"):
+                _refuse_cycle(into, [into.name, into.name])
+            raise
+        try:
+            path = self._catalogue.path_between(
+                planned.streams, into.name if known is None else known
+            )
+            if path is not None:
+                _refuse_cycle(into, [into.name, *path])
+            if known is not None:
+                self.check_unread(known, into.text, into.place)
+            sink = self._sink(into, planned)
+        except BaseException:
+            planned.close()
+            raise
+        query = self._query(text.strip(), into.name, planned, choices, sink=sink)
+        with HeldInterrupt():
+            if known is not None:
+                self.drop(known)
+            self._catalogue.streams.add(sink.stream)
+            self._catalogue.add_query(query)
+        return query
+
+    def check_unread(self, name: str, text: str, place: int | None) -> None:
+        """Raise StatementError if a stream is read by queries or views."""
+        if readers := self._catalogue.readers_of(name):
+            raise StatementError(
+                f"queries or views read the stream {name}: {', '.join(readers)}",
+                text,
+                place,
+                hint="close these queries, or drop these views, first",
+            )
+
+    def drop(self, name: str) -> None:
+        """Remove a stream that no query reads, and close the query that fills it."""
+        with HeldInterrupt():
+            if (query := self._catalogue.filler_of(name)) is not None:
+                query.close()
+            self._catalogue.streams.remove(name).close()
+
+    def _free_name(self, into: ResultsInto, choices: Choices, *, replaces: bool) -> str | None:
+        """Return the stream that is to be replaced; raise an error if the name is not free."""
+        known = self._catalogue.streams.found(into.name)
+        if known is not None and not replaces:
+            raise NameTakenError("stream", known)
+        if self._duck.has_table(into.name):
+            raise NameTakenError("table", into.name)
+        if (view := self._catalogue.found_view(into.name)) is not None:
+            raise NameTakenError("view", view)
+        if is_reserved(into.name):
+            into.refuse(StatementError, reserved(into.name), "choose another name")
+        filler = None if known is None else self._catalogue.filler_of(known)
+        if filler is None or filler.name != into.name:
+            self._catalogue.free_query_name(into.name)
+        if choices.emit == "asked":
+            reason = "with emit='asked' a query has no results, so its stream would stay empty"
+            into.refuse(StatementError, reason, "leave emit out")
+        if into.deletes and not into.key:
+            reason = "keys can only be deleted from a stream with a key"
+            into.refuse(StatementError, reason, "write KEY (column), or leave deletes out")
+        if into.deletes and choices.allowed_lateness is not None and choices.semantics == "append":
+            reason = (
+                "deletes and allowed_lateness do not fit: an older result can come after a newer"
+            )
+            into.refuse(StatementError, reason, "choose semantics = 'update', or leave one out")
+        return known
+
+    def _sink(self, into: ResultsInto, planned: Plan) -> ResultStream:
+        if into.deletes and planned.incomplete:
+            reason = f"keys cannot be deleted: {planned.incomplete}, and not all keys"
+            hint = "read latest(stream), or a window, so that each result has all keys"
+            into.refuse(StatementError, reason, hint)
+        result = planned.schema.outer
+        definition = stream_of_results(into, result, planned.bound)
+        stream = EngineStream(definition, self._clock, self._lock)
+        return ResultStream(stream, columns=len(result), deletes=into.deletes)
+
+    def _plan(self, text: str, choices: Choices) -> Plan:
+        return plan(
+            text,
+            choices,
+            self._catalogue.streams,
+            self._catalogue.views,
+            duck=self._duck,
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+        )
+
+    def _query(
+        self,
+        text: str,
+        name: str,
+        planned: Plan,
+        choices: Choices,
+        *,
+        callback: Callback | None = None,
+        sink: ResultStream | None = None,
+    ) -> ContinuousQuery:
+        return ContinuousQuery(
+            text,
+            planned,
+            name=name,
+            choices=choices,
+            callback=callback,
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+            others=self._catalogue,
+            on_close=self._catalogue.forget_query,
+            lock=self._lock,
+            sink=sink,
+        )
+
+
+def _refuse_cycle(into: ResultsInto, path: list[str]) -> None:
+    reason = f"{into.name} would be filled from itself: {' reads '.join(path)}"
+    into.refuse(StatementError, reason, "write the results to another stream")
