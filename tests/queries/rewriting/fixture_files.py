@@ -22,6 +22,8 @@ LASTING = (WindowClause(WindowKind.LANDMARK, "s"),)
 _LASTING_RULES = {"bounded_rows"}
 """The rules that apply only to streams that nothing leaves."""
 FOLDER = Path(__file__).parent / "fixtures"
+LANDMARKS = tuple(WindowClause(WindowKind.LANDMARK, stream) for stream in ("a", "b"))
+"""The windows of queries in the folder `lasting`; the others are split as over sliding windows."""
 _MARK = "--> "
 
 
@@ -54,7 +56,13 @@ def _fixture(block: str) -> Fixture:
 
 def rules() -> list[str]:
     """Return the rules that have a file."""
-    return sorted(path.stem for path in FOLDER.glob("*.sql"))
+    paths = FOLDER.glob("**/*.sql")
+    return sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in paths)
+
+
+def windows_of(rule: str) -> tuple[WindowClause, ...]:
+    """Return the windows of the queries in the file of a rule."""
+    return LANDMARKS if rule.startswith("lasting/") else ()
 
 
 def windows_of(rule: str) -> tuple[WindowClause, ...]:

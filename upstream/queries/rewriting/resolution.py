@@ -104,8 +104,8 @@ class _Resolver:
             return None
         parts = [part.name for part in node.parts]
         if len(parts) > 1 and parts[0].lower() in self._sources:
-            return _column(self._sources[parts[0].lower()], parts[1:])
-        found = [_column(source, parts) for source in self._sources.values()]
+            return column_of(self._sources[parts[0].lower()], parts[1:])
+        found = [column_of(source, parts) for source in self._sources.values()]
         owners = [each for each in found if each is not None]
         if len(owners) == 1:
             return owners[0]
@@ -126,7 +126,7 @@ def _by_alias(sources: Iterable[Source]) -> dict[str, Source]:
     return {source.alias.lower(): source for source in sources}
 
 
-def _column(source: Source, parts: list[str]) -> exp.Expr | None:
+def column_of(source: Source, parts: list[str]) -> exp.Expr | None:
     """Return the column with its fields, spelt as in the source, if the source has it."""
     exact = [known for known in source.columns if known.lower() == parts[0].lower()]
     return _fields(column(exact[0], source.alias), parts[1:]) if exact else None

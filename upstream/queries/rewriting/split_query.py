@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..sql.window_bounds import bounds_in
 
@@ -37,6 +37,10 @@ class StateKind(StrEnum):
     MOMENTS = "moments"
     CO_MOMENTS = "co-moments"
     OTHER = "other"
+
+
+LATE: Final = "with late conditions"
+"""What the rule of a leaf says if the finish checks conditions on its groups."""
 
 
 @dataclass(frozen=True, slots=True)
