@@ -286,12 +286,12 @@ class _ViewPlanner:
         trial = Trial(self._duck, self._schemas(names))
         changing = {each.name for each in side_tables}
         leaf, parts = with_static_parts(leaf, trial, self._duck.new_name, changing)
-        for part in parts:
-            with closing(prepare(self._duck, as_table(part), {})) as statement:
-                statement.run()
-            self._parts.append(part)
         if parts:
             self._undo.append(self._drop_parts)
+        for part in parts:
+            self._parts.append(part)  # even if it is not computed to the end
+            with closing(prepare(self._duck, as_table(part), {})) as statement:
+                statement.run()
         return leaf
 
     def _drop_parts(self) -> None:
