@@ -328,8 +328,8 @@ class _ViewPlanner:
         Nothing tells when a file changes, or the clock: such a finish runs whenever it is asked.
         """
         tables = tables_read(finish)
-        is_of_tables = all(map(self._duck.has_table, tables)) and not reads_functions(finish)
-        if self._functions.volatile_in(finish) or not is_of_tables:
+        may_read_files = reads_functions(finish) or not all(map(str.isidentifier, tables))
+        if may_read_files or self._functions.volatile_in(finish):
             return count().__next__
         if tables or self._functions.own_in(finish):
             return self._tables_version
