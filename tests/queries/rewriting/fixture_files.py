@@ -61,13 +61,10 @@ def rules() -> list[str]:
 
 
 def windows_of(rule: str) -> tuple[WindowClause, ...]:
-    """Return the windows of the queries in the file of a rule."""
+    """Return the windows that the queries in the file of a rule are split for."""
+    if rule in _LASTING_RULES:
+        return LASTING
     return LANDMARKS if rule.startswith("lasting/") else ()
-
-
-def windows_of(rule: str) -> tuple[WindowClause, ...]:
-    """Return the windows that the queries of a rule are split for."""
-    return LASTING if rule in _LASTING_RULES else ()
 
 
 def new_duck() -> Duck:

@@ -255,7 +255,7 @@ class _ViewPlanner:
         """Make the table of a static part."""
         if not self._parts:
             self._undo.append(self._drop_parts)
-        self._parts.append(part)
+        self._parts.append(part)  # even if it is not computed to the end
         with closing(prepare(self._duck, as_table(part), {})) as statement:
             statement.run()
 
@@ -319,9 +319,9 @@ class _ViewPlanner:
         Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
         """
         tables = [name for query in queries for name in tables_read(query)]
-        is_of_tables = all(map(self._duck.has_table, tables))
-        is_of_tables &= not any(map(reads_functions, queries))
-        if any(map(self._functions.volatile_in, queries)) or not is_of_tables:
+        may_read_files = any(map(reads_functions, queries))
+        may_read_files |= not all(map(str.isidentifier, tables))
+        if may_read_files or any(map(self._functions.volatile_in, queries)):
             return count().__next__
         if tables or any(map(self._functions.own_in, queries)):
             return self._tables_version
