@@ -363,10 +363,12 @@ def test_expired_and_deleted_rows_are_counted_whenever_they_are_read(
 # Interruption
 
 
-@pytest.mark.parametrize("event", ["line", "c_call"])
 @pytest.mark.parametrize(
-    ("rows", "per"),
-    [pytest.param(1, None, id="by key"), pytest.param(3, ("g",), id="by another column")],
+    ("rows", "per", "event"),
+    [
+        pytest.param(1, None, "line", id="by key"),
+        pytest.param(3, ("g",), "c_call", id="by another column"),
+    ],
 )
 def test_an_exception_anywhere_loses_nothing_and_reads_nothing_twice(
     rows: int, per: tuple[str, ...] | None, event: str, monkeypatch: pytest.MonkeyPatch
