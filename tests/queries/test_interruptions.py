@@ -34,6 +34,8 @@ QUERIES = {
                JOIN hop(asks, 40, 20) a ON a.k = b.k GROUP BY b.k""",
     "update": "SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k",
     "landmark": "SELECT k, sum(x) AS x, max(x) AS y FROM landmark(bids, 10) GROUP BY k",
+    "first rows": """SELECT k, x FROM landmark(bids, 10)
+                     QUALIFY row_number() OVER (PARTITION BY k ORDER BY x DESC, time) <= 2""",
     "everything": "SELECT k, sum(x) AS x FROM landmark(bids) GROUP BY k",
     "session": "SELECT k, count(*) AS n, window_end FROM session(bids, 6) GROUP BY k, window_end",
     "row by row": "SELECT k, x + 1 AS y FROM bids",

@@ -128,10 +128,13 @@ class ExpiryOrder:
         """Remove the empty places."""
         found = self._occupied(self._start, self._end)
         groups, arrivals = self._groups[found], self._arrivals[found]
-        place = np.full(self._place.size, _NOWHERE)
-        place[groups] = np.arange(groups.size)
-        self._groups, self._arrivals, self._place = groups, arrivals, place
-        self._start, self._end = 0, groups.size
+        place, end = np.full(self._place.size, _NOWHERE), groups.size
+        place[groups] = np.arange(end)
+        # one statement, so that an exception leaves all as it was
+        self._groups, self._arrivals, self._place, self._start, self._end = (
+            *(groups, arrivals, place),
+            *(0, end),
+        )
 
     def _check(self) -> None:
         """Assert every invariant."""

@@ -281,12 +281,16 @@ class NewestRows:
         """Return the groups whose changes were told, and not forgotten yet. O(groups)."""
         return np.flatnonzero(self._is_told)
 
-    def tell_changes(self) -> None:
-        """Mark the changes so far as told."""
+    def telling(self) -> Callable[[], None]:
+        """Prepare to mark the changes so far as told. The returned function cannot fail."""
         is_told = self._is_changed.copy()
         is_told[: self._is_told.size] |= self._is_told
-        self._is_told = is_told
-        self._is_changed[:] = False
+
+        def swap_in() -> None:
+            self._is_told = is_told
+            self._is_changed[:] = False
+
+        return swap_in
 
     def forget_told(self) -> None:
         """Mark the changes that were told as known."""

@@ -63,7 +63,7 @@ class Case:
         if kind != "landmark":
             return frozenset()
         if query.shape == "join":
-            return frozenset({"UnboundedQueryError"})
+            return frozenset({"UnboundedQueryError", ""})  # groups can be joined, and rows not
         if self._may_keep_rows:
             return frozenset({"UnboundedQueryError", ""})
         return frozenset() if query.is_merged else frozenset({"UnboundedQueryError"})

@@ -66,9 +66,7 @@ def test_a_window_is_only_evaluated_whole_if_it_is_small_and_that_gives_the_same
 
 def test_a_join_of_landmarks_is_refused_for_what_a_join_needs(engine: Engine) -> None:
     with pytest.raises(UnboundedQueryError, match="may join any of them"):
-        engine.continuous_query(
-            "SELECT count(*) AS n FROM landmark(bids) b JOIN landmark(asks) a USING (k)"
-        )
+        engine.continuous_query("SELECT a.x FROM landmark(bids) b JOIN landmark(asks) a USING (k)")
 
 
 def test_lateness_is_in_seconds_for_every_unit_of_time(engine: Engine) -> None:

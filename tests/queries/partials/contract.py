@@ -431,6 +431,18 @@ class CumulativeMergeContract(RunningMergeContract):
         with pytest.raises(DatabaseError):
             merge.merged(0, 1)
 
+    def test_partials_of_a_chunk_that_is_not_due_do_not_pile_up(self) -> None:
+        merge = self.make(self.partials)
+        merge.advance(0, 1)
+        partial = self.partials.table([(str(i), 1, 1, 1.0, 1, 1.0) for i in range(1_000)])
+        for _ in range(100):
+            merge.stage([(0, partial), (1, partial)])
+            merge.settle()
+            merge._check()
+        assert merge.rows < 20_000
+        assert self.totals(merge.merged(0, 1))["7"] == 100
+        assert self.totals(merge.merged(0, 2))["7"] == 200
+
     def test_unread_partials_do_not_pile_up(self) -> None:
         merge = self.make(self.partials)
         merge.advance(0, 1)

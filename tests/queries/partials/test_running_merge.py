@@ -12,8 +12,14 @@ from upstream.queries.partials.chunk_tree import ChunkTree
 from upstream.queries.partials.cumulative_merge import CumulativeMerge
 from upstream.queries.partials.dense_merge import DenseMerge
 from upstream.queries.partials.growing_merge import GrowingMerge
-from upstream.queries.partials.running_merge import RelationalMerge, RowConcatenation, running_merge
+from upstream.queries.partials.running_merge import (
+    FirstRows,
+    RelationalMerge,
+    RowConcatenation,
+    running_merge,
+)
 
+from ..parsed import query_of
 from .contract import AMOUNT, GREATEST, TUPLES, rows_of
 
 ROWS = pa.schema([("place", pa.string()), ("amount", pa.int64())])
@@ -36,6 +42,25 @@ def test_rows_of_a_landmark_are_kept_as_they_are(duck: Duck) -> None:
         merge.stage([(chunk, pa.table({"place": ["a"], "amount": [1]}, schema=ROWS))])
         merge.advance(chunk, chunk + 1)
     assert merge.merged(2, 3)["amount"].to_pylist() == [1, 1, 1]
+
+
+def test_rows_of_a_landmark_that_cannot_matter_any_more_are_dropped(duck: Duck) -> None:
+    keep = query_of("SELECT * FROM partials ORDER BY amount DESC LIMIT 2")
+    merge = running_merge(None, (), ROWS, duck, keep=keep, cumulative=True)
+    for amount in (3, 1, 4, 2):
+        merge.stage([(0, pa.table({"place": ["a"], "amount": [amount]}, schema=ROWS))])
+    assert merge.merged(0, 1)["amount"].to_pylist() == [4, 3]
+    assert merge.rows == 2
+    assert "keeping the first rows" in merge.describe()
+    merge.close()
+
+
+def test_first_rows_have_the_schema_of_the_partials(duck: Duck) -> None:
+    schema = pa.schema([("amount", pa.int32())])
+    keep = FirstRows(query_of("SELECT amount + 1::BIGINT AS amount FROM partials"), schema, duck)
+    table = pa.table({"amount": [1]}, schema=schema)
+    assert keep([table, table]).equals(pa.table({"amount": [2, 2]}, schema=schema))
+    assert keep([]).equals(schema.empty_table())
 
 
 def test_a_landmark_is_merged_cumulatively(duck: Duck) -> None:

@@ -22,6 +22,7 @@ from upstream.queries.rewriting.split_query import Leaf
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
+from upstream.queries.sql.window_clause import WindowClause
 
 from ..differential.comparison import difference
 from ..parsed import query_of
@@ -33,10 +34,16 @@ _STEP_FIELD = pa.field(STEP, pa.int64())
 class BothWays:
     """A query, split, with all its statements prepared. `problem` is where the two sides differ."""
 
-    def __init__(self, sql: str, schemas: Mapping[str, pa.Schema], duck: Duck) -> None:
+    def __init__(
+        self,
+        sql: str,
+        schemas: Mapping[str, pa.Schema],
+        duck: Duck,
+        windows: tuple[WindowClause, ...] = (),
+    ) -> None:
         query = query_of(sql, DIALECT)
         self.sql = sql
-        self.split = split(query, (), schemas, duck)
+        self.split = split(query, windows, schemas, duck)
         assert not any(leaf.reason.startswith(DEFECT) for leaf in self.split.leaves)
         self._whole = prepare(duck, self.split.whole, schemas)
         self._leaves = [_LeafWays(leaf, schemas, duck) for leaf in self.split.leaves]
@@ -96,7 +103,7 @@ class _LeafWays:
         self._by_step = prepare(duck, leaf.partial_by_step, stepped | picked)
         self._unpicked = prepare(duck, leaf.partial, lent)
         self.schema = self._partial.run().schema
-        merge = exp.select("*").from_(PARTIALS)
+        merge = leaf.keep or exp.select("*").from_(PARTIALS)
         if leaf.groups is not None:
             merge = merge_query(leaf.groups, leaf.states)
         self._merge = prepare(duck, merge, {PARTIALS: self.schema})
@@ -143,7 +150,8 @@ class _LeafWays:
         if not partials:
             return self.schema.empty_table()
         table = pa.concat_tables(partials)
-        if self.leaf.groups is None or table.num_rows == 0:
+        is_merged = self.leaf.groups is not None or self.leaf.keep is not None
+        if not is_merged or table.num_rows == 0:
             return table
         return self._merge.run(**{PARTIALS: table}).cast(self.schema)
 

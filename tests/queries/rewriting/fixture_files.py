@@ -13,12 +13,17 @@ from upstream.queries.rewriting.explain import parts
 from upstream.queries.rewriting.split import split
 from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.dialect import DIALECT
-from upstream.queries.sql.window_clause import WindowClause
+from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 from ..parsed import query_of
 from .random_steps import SCHEMAS, TABLES
 
+LASTING = (WindowClause(WindowKind.LANDMARK, "s"),)
+_LASTING_RULES = {"bounded_rows"}
+"""The rules that apply only to streams that nothing leaves."""
 FOLDER = Path(__file__).parent / "fixtures"
+LANDMARKS = tuple(WindowClause(WindowKind.LANDMARK, stream) for stream in ("a", "b"))
+"""The windows of queries in the folder `lasting`; the others are split as over sliding windows."""
 _MARK = "--> "
 
 
@@ -51,7 +56,15 @@ def _fixture(block: str) -> Fixture:
 
 def rules() -> list[str]:
     """Return the rules that have a file."""
-    return sorted(path.stem for path in FOLDER.glob("*.sql"))
+    paths = FOLDER.glob("**/*.sql")
+    return sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in paths)
+
+
+def windows_of(rule: str) -> tuple[WindowClause, ...]:
+    """Return the windows that the queries in the file of a rule are split for."""
+    if rule in _LASTING_RULES:
+        return LASTING
+    return LANDMARKS if rule.startswith("lasting/") else ()
 
 
 def new_duck() -> Duck:
@@ -67,13 +80,17 @@ def split_of(sql: str, duck: Duck, windows: tuple[WindowClause, ...] = ()) -> Sp
     return split(query_of(sql, DIALECT), windows, SCHEMAS, duck)
 
 
-def parts_of(sql: str, duck: Duck) -> str:
+def parts_of(sql: str, duck: Duck, windows: tuple[WindowClause, ...] = ()) -> str:
     """Return how a query is split."""
-    return parts(split_of(sql, duck))
+    return parts(split_of(sql, duck, windows))
 
 
 def _rewrite(rule: str, duck: Duck) -> None:
-    new = [Fixture(old.title, old.sql, parts_of(old.sql, duck)).text() for old in fixtures(rule)]
+    windows = windows_of(rule)
+    new = [
+        Fixture(old.title, old.sql, parts_of(old.sql, duck, windows)).text()
+        for old in fixtures(rule)
+    ]
     (FOLDER / f"{rule}.sql").write_text("\n".join(new), encoding="utf-8")
 
 

@@ -19,7 +19,7 @@ from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 from ..parsed import query_of, select_of, value_of
-from .fixture_files import split_of
+from .fixture_files import LANDMARKS, split_of
 
 WINDOWS = (WindowClause(WindowKind.TUMBLE, "trades"), WindowClause(WindowKind.TUMBLE, "quotes"))
 
@@ -136,6 +136,19 @@ def test_explain_says_what_is_incremental_and_what_is_not_and_why(
 )
 def test_explain_says_what_is_sorted(tables: Duck, sql: str, line: str) -> None:
     assert line in _explained(sql, tables)
+
+
+def test_explain_says_which_conditions_come_later(tables: Duck) -> None:
+    sql = "SELECT g, count(*) FROM chunk_0 s WHERE k IN (SELECT k FROM chunk_1 u) GROUP BY g"
+    query = split_of(sql, tables, LANDMARKS)
+    assert explain(query, ["merged", "merged"]).splitlines() == [
+        "incrementally: the distinct rows, from u",
+        "  merged",
+        "incrementally: count(*) by g, from s",
+        "  merged",
+        "  conditions that depend on other parts of the query are checked for each window",
+        "for each window: the rest of the query, over these results",
+    ]
 
 
 def test_each_leaf_has_its_rule_partial_and_merge_in_sql(tables: Duck) -> None:

@@ -188,7 +188,10 @@ class ChunkLeaf:
         self.schema = self._partial.schema
         """The schema of its partials, and of their merge."""
         self._new_merge = bind(
-            running_merge, leaf.groups, leaf.states, self.schema, duck, cumulative=cumulative
+            running_merge,
+            *(leaf.groups, leaf.states, self.schema, duck),
+            keep=leaf.keep,
+            cumulative=cumulative,
         )
         self._merge = self._new_merge()
 

@@ -89,10 +89,12 @@ class NewestEvaluation:
             if not (answer.table.num_rows or answer.error or answer.rows_failed):
                 answer = None
 
+        tell = [each.telling() for each in self._newest]
+
         def commit() -> None:
             self._answered()
-            for each in self._newest:
-                each.tell_changes()
+            for mark in tell:
+                mark()
             self._failing.count_more(failed, error)
 
         return Answers([] if answer is None else [answer], 0, commit)

@@ -72,6 +72,11 @@ class ViewEvaluation:
         self._unanswered: float | None = None
         """When the first row arrived that is in no answer yet."""
         self._answer: tuple[Version, Answer] | None = None
+        increments.advance(self._spans)  # so that rows are merged before the view is asked
+
+    @property
+    def _spans(self) -> tuple[Span, ...]:
+        return (_ALL,) * len(self._readers)
 
     def take_in(self, now: float) -> None:
         """Read what waits into the partials."""
@@ -96,7 +101,7 @@ class ViewEvaluation:
         version = self._version()
         if self._answer is None or self._answer[0] != version:
             due = now if self._unanswered is None else self._unanswered
-            spans = (_ALL,) * len(self._readers)
+            spans = self._spans
             table, error = self._finish.attempt(lambda: self._increments.table(spans, {}))
             answer = Answer(None, None, due, 0, table, error, *self._failing.within(spans))
             with HeldInterrupt():

@@ -211,8 +211,9 @@ class _ViewPlanner:
     def _refuse_keeping(self, leaf: Leaf) -> None:
         stream = self._stream_of(leaf)
         why = leaf.reason or "the result contains its rows"
-        hint = f"aggregate the rows of {stream}, or read latest({stream}) or a window such as "
-        hint += f"hop({stream}, …)"
+        hint = f"aggregate the rows of {stream}, or bound them by LIMIT, DISTINCT ON or "
+        hint += "row_number() OVER (PARTITION BY … ORDER BY …) <= 3, "
+        hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
@@ -254,7 +255,7 @@ class _ViewPlanner:
         """Make the table of a static part."""
         if not self._parts:
             self._undo.append(self._drop_parts)
-        self._parts.append(part)
+        self._parts.append(part)  # even if it is not computed to the end
         with closing(prepare(self._duck, as_table(part), {})) as statement:
             statement.run()
 
@@ -318,9 +319,9 @@ class _ViewPlanner:
         Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
         """
         tables = [name for query in queries for name in tables_read(query)]
-        is_of_tables = all(map(self._duck.has_table, tables))
-        is_of_tables &= not any(map(reads_functions, queries))
-        if any(map(self._functions.volatile_in, queries)) or not is_of_tables:
+        may_read_files = any(map(reads_functions, queries))
+        may_read_files |= not all(map(str.isidentifier, tables))
+        if may_read_files or any(map(self._functions.volatile_in, queries)):
             return count().__next__
         if tables or any(map(self._functions.own_in, queries)):
             return self._tables_version
@@ -345,4 +346,4 @@ class _ViewPlanner:
 
 def _is_bounded(leaf: Leaf) -> bool:
     """Tell whether the partials of a leaf can be merged, so that not all rows are kept."""
-    return leaf.groups is not None
+    return leaf.groups is not None or leaf.keep is not None

@@ -161,12 +161,15 @@ class WindowPlanner:
     def _landmark(self, split: SplitQuery, inputs: Sequence[Input], schema: pa.Schema) -> Planned:
         leaves: list[ChunkLeaf] = []
         for leaf in split.leaves:
-            if leaf.groups is None or len(leaf.windows) > 1:
+            if (leaf.groups is None and leaf.keep is None) or len(leaf.windows) > 1:
                 why = leaf.reason or "the result contains its rows"
                 if len(leaf.windows) > 1:
                     why = "a new row may join any of them"
                 reason = f"this query would have to keep all rows since the landmark: {why}"
-                hint = "aggregate the rows, or use a sliding window: hop(stream, …)"
+                hint = (
+                    "aggregate the rows, keep the first of each group (row_number() … <= 3, "
+                    "DISTINCT ON, LIMIT), or use a sliding window: hop(stream, …)"
+                )
                 number = self._numbers[leaf.windows[0]]
                 self._given.parsed.refuse(UnboundedQueryError, number, reason, hint)
             definition = self._definitions[leaf.windows[0]]

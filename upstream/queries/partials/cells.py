@@ -104,9 +104,8 @@ class ValueCounts:
                 more = present.astype(np.int64)
         assert self.cells is not None
         counts = self.cells.at(partial) + more
-        assert not (counts < 0).any(), (
-            f"more values of {self._column} are taken away than were added"
-        )
+        is_less = f"more values of {self._column} are taken away than were added"
+        assert not (counts < 0).any(), is_less
         return [(self.cells, counts)]
 
     def present(self, live: Integers | int) -> Present:

@@ -7,6 +7,7 @@ Queries").
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -52,11 +53,13 @@ class CumulativeMerge:
     def settle(self) -> None:
         """Merge when twice as many rows are held as the last merge left.
 
-        So memory depends on the groups even if the merge is never read, at O(1) per row.
+        So memory depends on the groups, and on the chunks that are not due yet, even if the merge
+        is never read, at O(1) per row.
         """
         if self._rows >= self._merge_at:
             with suppress(DatabaseError):  # the reader of the merge gets the error
                 self._merged()
+                self._merge_waiting()
             self._rows = self.rows
             self._merge_at = max(_ROWS, 2 * self._rows)
 
@@ -95,6 +98,16 @@ class CumulativeMerge:
             waiting = [piece for piece in self._parts if piece[0] >= self._end]
             self._parts = [(_BEFORE_ALL, merged), *waiting]
         return merged
+
+    def _merge_waiting(self) -> None:
+        """Merge the parts of each chunk that is not due yet, if they are many."""
+        rows: Counter[int] = Counter()
+        for chunk, part in self._parts:
+            rows[chunk] += part.num_rows
+        for chunk in [each for each in rows if each >= self._end and rows[each] >= _ROWS]:
+            merged = self._merge([part for each, part in self._parts if each == chunk])
+            others = [piece for piece in self._parts if piece[0] != chunk]
+            self._parts = [*others, (chunk, merged)]
 
     def _check(self) -> None:
         """Assert every invariant."""

@@ -8,6 +8,8 @@ that DuckDB raises.
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from functools import partial as bind
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -40,6 +42,7 @@ class GrowingMerge:
         "_end",
         "_hold",
         "_merge",
+        "_merge_at",
         "_new_state",
         "_overflowed",
         "_state",
@@ -53,6 +56,8 @@ class GrowingMerge:
         self._merge = merge
         self._waiting: list[Piece] = []
         """What was staged and is not in the state yet."""
+        self._merge_at = _ROWS
+        """When this many rows wait for the position to move on, they are merged by chunk."""
         self._unsettled = 0
         """How many rows were staged since they were last taken in, as far as they were due."""
         self._overflowed: CumulativeMerge | None = None
@@ -75,6 +80,8 @@ class GrowingMerge:
         if self._overflowed is None and self._unsettled >= _ROWS:
             self._take_in()
             self._unsettled = 0
+            with suppress(DatabaseError, pa.ArrowException):  # the next reader gets the error
+                self._merge_waiting()
         if self._overflowed is not None:
             self._overflowed.settle()
 
@@ -134,6 +141,19 @@ class GrowingMerge:
             with self._hold:
                 change.apply()
                 self._waiting = waiting[number:]
+
+    def _merge_waiting(self) -> None:
+        """Merge the parts of each chunk that is not due yet, when twice as many rows wait."""
+        rows: Counter[int] = Counter()
+        for chunk, part in self._waiting:
+            rows[chunk] += part.num_rows
+        if rows.total() < self._merge_at:
+            return
+        for chunk in rows:
+            parts = [part for each, part in self._waiting if each == chunk]
+            others = [piece for piece in self._waiting if piece[0] != chunk]
+            self._waiting = [*others, (chunk, self._merge(parts))]
+        self._merge_at = max(_ROWS, 2 * sum(part.num_rows for _, part in self._waiting))
 
     def _hand_over(self) -> None:
         """Let a cumulative merge do everything from now on."""

@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...database.duck import Duck
+    from ...database.prepared import Prepared
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
+    from ..sql.trees import Query
 
-    TableMerge: TypeAlias = "RelationalMerge | RowConcatenation"
+    TableMerge: TypeAlias = "RelationalMerge | FirstRows | RowConcatenation"
     """Makes one table from several, the oldest first."""
 
 _SMALL_CHUNK: Final = 2_048
@@ -101,15 +103,18 @@ def running_merge(
     schema: pa.Schema,
     duck: Duck,
     *,
+    keep: Query | None = None,
     cumulative: bool = False,
 ) -> RunningMerge:
     """Return the merge for partials of this schema: the groups, then the columns of the states.
 
-    `groups` is None if partials are rows. `cumulative` is for a landmark: nothing leaves, and only
-    the merge is kept.
+    `groups` is None if partials are rows; `keep` selects those that can matter. `cumulative` is for
+    a landmark: nothing leaves, and only the merge is kept.
     """
     merge: TableMerge
-    if groups is None:
+    if keep is not None:
+        merge = FirstRows(keep, schema, duck)
+    elif groups is None:
         merge = RowConcatenation(schema)
     else:
         merge = RelationalMerge(groups, states, schema, duck)
@@ -137,13 +142,7 @@ class RelationalMerge:
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Merge tables, the oldest first."""
-        table = pa.concat_tables(tables) if tables else empty_table(self.schema)
-        if table.num_rows == 0:  # without groups, an aggregate over nothing would be one row
-            return empty_table(self.schema)
-        if table.num_rows == 1:
-            return table
-        merged = self._prepared.run(**{PARTIALS: table})
-        return merged if merged.schema.equals(self.schema) else merged.cast(self.schema)
+        return _merged(self._prepared, self.schema, tables)
 
     def describe(self) -> str:
         """Describe what it does."""
@@ -152,6 +151,40 @@ class RelationalMerge:
     def close(self) -> None:
         """Release the lent relation of the partials."""
         self._prepared.close()
+
+
+class FirstRows:
+    """Keeps the rows that a query selects of several tables: the first of each group."""
+
+    __slots__ = ("_prepared", "schema")
+
+    def __init__(self, keep: Query, schema: pa.Schema, duck: Duck) -> None:
+        assert len(schema) > 0, "a partial has columns"
+        self.schema = schema
+        self._prepared = prepare(duck, keep, {PARTIALS: schema})
+
+    def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Concatenate tables, the oldest first, and keep the first rows of them."""
+        return _merged(self._prepared, self.schema, tables)
+
+    def describe(self) -> str:
+        """Describe what it does."""
+        return "keeping the first rows of each group, in DuckDB"
+
+    def close(self) -> None:
+        """Release the lent relation of the partials."""
+        self._prepared.close()
+
+
+def _merged(merge: Prepared, schema: pa.Schema, tables: Sequence[pa.Table]) -> pa.Table:
+    """Return what a statement makes of the rows of several tables."""
+    table = pa.concat_tables(tables) if tables else empty_table(schema)
+    if table.num_rows == 0:  # without groups, an aggregate over nothing would be one row
+        return empty_table(schema)
+    if table.num_rows == 1:
+        return table
+    merged = merge.run(**{PARTIALS: table})
+    return merged if merged.schema.equals(schema) else merged.cast(schema)
 
 
 class RowConcatenation:

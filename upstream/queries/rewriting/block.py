@@ -140,6 +140,11 @@ def check_sources(select: exp.Select, functions: Functions) -> None:
         raise NotIncrementalError("a subquery over a stream filters the rows of FROM")
     if any(bounds_in(query) for query in queries_beside_from(select, _DECIDING)):
         raise NotIncrementalError(f"rows of FROM are compared with {BOUNDS_COME_LATER}")
+    check_joins(select)
+
+
+def check_joins(select: exp.Select) -> None:
+    """Raise unless each join keeps all its rows when a stream has more rows."""
     has_stream = bool(chunks_in(source_nodes(select)[0])) if source_nodes(select) else False
     for join in select.args.get("joins") or ():
         _check_join(join, has_stream)
@@ -182,13 +187,27 @@ def _check_join(join: exp.Join, has_stream: bool) -> None:
 def check_row_wise(select: exp.Select, functions: Functions) -> None:
     """Raise unless each row of the result comes from one row of FROM."""
     check_sources(select, functions)
-    for name, words in _WHOLE_CLAUSES.items():
-        if select.args.get(name):
-            raise NotIncrementalError(f"{words} needs all rows")
+    _check_clauses(select)
     if any(chunks_in(query) for query in queries_beside_from(select)):
         raise NotIncrementalError("a subquery over a stream needs all its rows")
     if any(bounds_in(item) for item in select.expressions):
         raise NotIncrementalError(f"its rows have {BOUNDS_COME_LATER}")
+    _check_items(select, functions)
+
+
+def check_projection(select: exp.Select, functions: Functions) -> None:
+    """Raise unless a block only selects from the rows of FROM, whatever these come from."""
+    _check_clauses(select)
+    _check_items(select, functions)
+
+
+def _check_clauses(select: exp.Select) -> None:
+    for name, words in _WHOLE_CLAUSES.items():
+        if select.args.get(name):
+            raise NotIncrementalError(f"{words} needs all rows")
+
+
+def _check_items(select: exp.Select, functions: Functions) -> None:
     for node in (node for item in select.expressions for node in own_nodes(item)):
         if isinstance(node, exp.Window):
             raise NotIncrementalError("a window function needs all rows")

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from ..sql.trees import named
 from .block import as_source, by_step, check_row_wise
+from .bounded_rows import count_of, meant_order
 from .division import Division, Task
 from .kept_rows import Projection
 from .merged_relation import reading
@@ -44,7 +45,7 @@ def top_rows(task: Task) -> Division | None:
         projection = Projection(task)
         upper = projection.upper()
         return Division(task.leaf("sorted rows", projection.partial()), projection.finish(upper))
-    count = _count(select)
+    count = count_of(select)
     if count is None:
         return None
     if len(task.block.sources) > 1 and not select.args.get("order"):
@@ -55,7 +56,7 @@ def top_rows(task: Task) -> Division | None:
         return None
     rows = projection.partial()
     partial, stepped = rows.limit(count), by_step(rows)
-    order = _order(select)
+    order = meant_order(select)
     if order.expressions:  # otherwise the rows of all steps are kept, in the order of arrival
         partial.set("order", order)
         step = stepped.expressions[0].unalias()
@@ -64,38 +65,3 @@ def top_rows(task: Task) -> Division | None:
         stepped.set("qualify", exp.Qualify(this=few))
     leaf = task.leaf("top rows", partial, partial_by_step=stepped)
     return Division(leaf, projection.finish(upper))
-
-
-def _count(select: exp.Select) -> int | None:
-    """Return how many rows can be in the result or before it."""
-    limit, offset = select.args.get("limit"), select.args.get("offset")
-    if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
-        return None
-    numbers = [clause.expression for clause in (limit, offset) if clause]
-    if not all(isinstance(number, exp.Literal) and number.is_int for number in numbers):
-        return None
-    return sum(int(number.name) for number in numbers)
-
-
-def _order(select: exp.Select) -> exp.Order:
-    """Return what the query orders by, with numbers and aliases replaced."""
-    clause = select.args.get("order")
-    order = exp.Order(expressions=[])
-    for item in clause.expressions if clause else ():
-        for tree in _meant(item.this, select):
-            copy = item.copy()
-            copy.set("this", tree.copy())
-            order.append("expressions", copy)
-    return order
-
-
-def _meant(tree: exp.Expr, select: exp.Select) -> list[exp.Expr]:
-    if isinstance(tree, exp.Literal) and tree.is_int:
-        return [select.expressions[int(tree.name) - 1].unalias()]
-    if isinstance(tree, exp.Var) and tree.name.upper() == "ALL":
-        return [item.unalias() for item in select.expressions]
-    if isinstance(tree, exp.Column) and not tree.table:
-        for item in select.expressions:
-            if item.alias.lower() == tree.name.lower():
-                return [item.unalias()]
-    return [tree]

@@ -46,7 +46,8 @@ class Task:
     resolved. `relation` is the name of the merged relation. `is_shared` says that the finish reads
     other relations as well, so that a group may come from several. `finished` are the relations
     that the subqueries in the block read. `is_lasting` says that the windows are landmarks, over
-    which a query can only be evaluated in parts.
+    which a query can only be evaluated in parts. `late` are the conditions that `block` lacks and
+    the finish checks; `alias` is the name of the merged relation in the finish, "" for its own.
     """
 
     original: exp.Select
@@ -58,6 +59,8 @@ class Task:
     is_shared: bool = False
     finished: frozenset[str] = frozenset()
     is_lasting: bool = False
+    late: tuple[exp.Expr, ...] = ()
+    alias: str = ""
 
     def leaf(
         self,
@@ -106,7 +109,8 @@ class Task:
         """
         select = self.block.select
         items = [change(item.unalias()) for item in select.expressions]
-        upper = exp.select(*named_each(items, self.shape.names)).from_(exp.to_table(self.relation))
+        merged = exp.to_table(self.relation, alias=self.alias or None)
+        upper = exp.select(*named_each(items, self.shape.names)).from_(merged)
         for name in _UPPER:
             upper.set(name, changed(select.args.get(name), change))
         return upper

@@ -12,6 +12,7 @@ from ..sql.trees import chunk_index, chunk_tables, key
 from ..sql.window_bounds import with_plain_bounds
 from .aggregates.aggregate_call import is_call
 from .not_incremental import listed
+from .split_query import LATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,7 @@ _SORTED: Final = {
     "top rows": "  only the first rows of each step are kept, and sorted for each window",
     "sorted rows": "  they are sorted for each window",
 }
+_LATER: Final = "  conditions that depend on other parts of the query are checked for each window"
 _OTHERS: Final = re.compile(r'"(mode|columns)"\(| FILTER\(')
 """What sqlglot writes otherwise than users."""
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
@@ -61,6 +63,8 @@ def asks_for_more(split: SplitQuery) -> bool:
     """Tell whether the finish does more than read the merged relations."""
     if split.direct is not None or all(leaf.reason for leaf in split.leaves):
         return False
+    if any(leaf.rule.endswith(LATE) for leaf in split.leaves):
+        return True
     if not isinstance(split.whole, exp.Select):
         return True
     if any(split.whole.args.get(name) for name in _ABOVE):
@@ -79,7 +83,11 @@ def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
     if rule == "counted rows":
         counted = f"  equal rows are kept once and counted incrementally: {merge}"
         return f"recomputed for each window, from counts: {about}", counted
-    lines = (f"incrementally: {about}", f"  {merge}")
+    lines: tuple[str, ...] = (f"incrementally: {about}", f"  {merge}")
+    if leaf.rule.endswith(LATE):
+        lines += (
+            "  conditions that depend on other parts of the query are checked for each window",
+        )
     return (*lines, _SORTED[rule]) if rule in _SORTED else lines
 
 
@@ -135,7 +143,9 @@ def _parts(leaf: Leaf, split: SplitQuery) -> list[str]:
     if leaf.reason:
         lines.append(f"  re-evaluated because {leaf.reason}")
     lines.append(f"  partial: {key(over_streams(leaf.partial, split.windows))}")
-    if leaf.groups is None:
+    if leaf.keep is not None:
+        lines.append(f"  merge: {key(leaf.keep)}")
+    elif leaf.groups is None:
         lines.append("  merge: one after the other")
     elif not leaf.states:
         lines.append(f"  merge: without duplicates of {', '.join(leaf.groups)}")

@@ -19,8 +19,19 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from ...database.failure import DatabaseError
 from ..sql.functions import name_of
-from ..sql.trees import call, cast, column, key, named, nested_queries, own_nodes, replaced
+from ..sql.trees import (
+    call,
+    cast,
+    column,
+    is_known,
+    key,
+    named,
+    nested_queries,
+    own_nodes,
+    replaced,
+)
 from .aggregates.aggregate_call import is_call
 from .block import group_by_first
 from .division import Division, Task
@@ -53,6 +64,8 @@ def kept_rows(task: Task, reason: str) -> Division:
     upper = projection.upper()
     if not projection.items:
         raise NotIncrementalError(reason)
+    if task.block.select.find(exp.Window):
+        projection.check_values()
     leaf = task.leaf("kept rows", projection.partial(), reason=reason)
     return Division(leaf, projection.finish(upper))
 
@@ -128,9 +141,9 @@ class Projection:
 
     def upper(self) -> exp.Select:
         """Return the upper part of the block over the columns of the partial."""
-        return self._task.upper(self._over)
+        return self._task.upper(self.over)
 
-    def _over(self, tree: exp.Expr) -> exp.Expr:
+    def over(self, tree: exp.Expr) -> exp.Expr:
         """Return an expression over the columns of the partial.
 
         Above a GROUP BY, only its own expressions, single columns and the arguments of aggregates
@@ -165,6 +178,19 @@ class Projection:
 
     def _is_known(self, node: exp.Column) -> bool:
         return node.table in self._sources or node.name.lower() in self._task.block.using
+
+    def check_values(self) -> None:
+        """Raise unless each column is one value of a row; unnest(…) makes several.
+
+        Window functions see the rows before that. DuckDB rejects unnest(…), also in a macro, in
+        WHERE.
+        """
+        known = [is_known(tree) for tree in self.items.values()]
+        query = self._task.rows([exp.Literal.number(1)]).where(exp.or_(*known), copy=False)
+        try:
+            self._task.trial.columns(query)
+        except DatabaseError as error:
+            raise NotIncrementalError("an expression makes several rows of one") from error
 
     def partial(self) -> exp.Select:
         """Return the rows with these columns."""

@@ -6,32 +6,50 @@ part of the finish, where it reads merged relations instead of streams.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
 from ...database.failure import DatabaseError
-from ..sql.trees import chunks_in, key, named
-from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
+from ..sql.trees import chunks_in, key, named, nested_queries
+from .block import (
+    check_projection,
+    check_row_wise,
+    check_sources,
+    queries_beside_from,
+    read_block,
+    source_nodes,
+)
+from .bounded_rows import bounded_rows
 from .collations import collation_of
 from .concatenation import concatenation, top_rows
+from .correlation import own_aliases, qualify
 from .division import Task
+from .grouped_joins import check_grouped, grouped_below, needs_groups
 from .kept_rows import counted_rows, kept_rows
+from .late_conditions import KEEPS_ROWS, separated
 from .not_incremental import NotIncrementalError, obstacle, refusal
 from .relations import renamed_tables
 from .resolution import resolved
 from .retention import conditions_by_source, raw_rows
+from .row_bounds import with_bounds_inside
+from .semi_joins import ONE, with_exists
 from .synchronous_replication import distinct_rows, synchronous_replication
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..sql.functions import Functions
     from .division import Division
+    from .late_conditions import Separated
     from .split_query import Leaf
     from .trial import Trial
 
-_RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows)
+_ORDERED: Final = ("order", "limit", "offset", "by_name")
+_RULES: Final = (concatenation, synchronous_replication, distinct_rows, bounded_rows, top_rows)
 
 
 class Splitter:
@@ -46,12 +64,17 @@ class Splitter:
         self._functions = functions
         self._prefix = prefix
         self._is_lasting = is_lasting
+        self._around = frozenset[str]()
+        """The relations of the queries around the one that is divided, over lasting streams."""
+        self._aliases = 0
 
     def finish(self, query: exp.Query) -> exp.Query:
         """Return the finish of a query, which reads merged relations in place of chunks."""
-        if isinstance(query, exp.Select) and self._is_divisible(query):
-            self.top = self._divided(query)
-            return self.top.finish
+        if isinstance(query, exp.Select):
+            query = self._over_groups(query)
+            self.top = self._division(query)
+            if self.top is not None:
+                return self.top.finish
         return self._above(query)
 
     def _above(self, query: exp.Query) -> exp.Query:
@@ -66,13 +89,49 @@ class Splitter:
             return copy
         if not isinstance(query, exp.Select):
             raise NotIncrementalError("a stream is read outside a SELECT")
-        if self._is_divisible(query):
-            return self._divided(query).finish
+        query = self._over_groups(query)
+        division = self._division(query)
+        if division is not None:
+            return division.finish
         return self._over_union(query) or self._partly(query)
 
-    def _is_divisible(self, select: exp.Select) -> bool:
-        has_stream = any(chunks_in(node) for node in source_nodes(select))
-        return has_stream and not obstacle(check_sources, select, self._functions)
+    def _over_groups(self, select: exp.Select) -> exp.Select:
+        """Group lasting streams below joins that would need their rows, if that is possible."""
+        if not self._is_lasting:
+            return select
+        select = with_exists(select, self._trial)
+        if not needs_groups(select):
+            return select
+        try:
+            return grouped_below(select, self._trial, self._functions)
+        except (NotIncrementalError, DatabaseError):
+            return select
+
+    def _why_rows(self, select: exp.Select) -> str:
+        """Return why the rows of streams in FROM would have to be kept."""
+        reason = obstacle(check_sources, select, self._functions)
+        if self._is_lasting and reason and needs_groups(select):
+            why = obstacle(check_grouped, select, self._trial, self._functions)
+            reason += f", and {why}: group the stream in a subquery first" if why else ""
+        return reason
+
+    def _division(self, select: exp.Select) -> Division | None:
+        """Divide a block of rows that each come from one row; return None for another block."""
+        if not _reads_stream(select):
+            return None
+        parted = self._parted(select)
+        if obstacle(check_sources, parted.select if parted else select, self._functions):
+            return None
+        return self._divided(select, parted)
+
+    def _parted(self, select: exp.Select) -> Separated | None:
+        """Separate the late conditions of a block over lasting streams, if it can have any."""
+        if not self._is_lasting or not (self._around or any(queries_beside_from(select))):
+            return None
+        block = read_block(select, self._trial)
+        block = replace(block, select=resolved(block))
+        qualify(block, self._trial, self._functions)
+        return separated(block, self._around)
 
     def _set_operation(self, query: exp.SetOperation) -> exp.Query:
         """Divide each side of a set operation; where duplicates do not matter, without them."""
@@ -85,6 +144,9 @@ class Splitter:
     def _without_duplicates(self, query: exp.Query, is_wanted: bool) -> exp.Query:
         if not is_wanted or not isinstance(query, exp.Select) or not chunks_in(query):
             return query
+        if self._is_lasting:
+            is_of_groups = obstacle(check_projection, query, self._functions)
+            return query if is_of_groups else query.copy().distinct(copy=False)
         if any(map(collation_of, self._trial.columns(query).types)):
             return query  # the choice among equal texts depends on all rows
         if obstacle(check_row_wise, query, self._functions):
@@ -93,8 +155,8 @@ class Splitter:
 
     # A block whose rows each come from one row
 
-    def _divided(self, select: exp.Select) -> Division:
-        task = self._task(select)
+    def _divided(self, select: exp.Select, parted: Separated | None) -> Division:
+        task = self._task(select) if parted is None else self._late_task(select, parted)
         division = self._by_rules(task)
         relation = self._add(division.leaf)
         if relation == task.relation:
@@ -123,10 +185,46 @@ class Splitter:
             is_lasting=self._is_lasting,
         )
 
+    def _late_task(self, select: exp.Select, parted: Separated) -> Task:
+        """Return the task for a block whose late conditions are checked in the finish."""
+        shape = self._trial.shape(parted.closed or select)
+        block = read_block(parted.select, self._trial)
+        late = exp.Tuple(expressions=[each.copy() for each in parted.late])
+        with self._within(block.select):
+            self._divide_beside(block.select)
+            for query in list(nested_queries(late)):
+                if chunks_in(query):
+                    query.replace(self._beside(query))
+        self._aliases += 1
+        return Task(
+            original=select,
+            shape=shape,
+            block=block,
+            relation=f"{self._prefix}{len(self.leaves)}",
+            trial=self._trial,
+            functions=self._functions,
+            finished=frozenset(leaf.relation for leaf in self.leaves),
+            is_lasting=True,
+            late=tuple(late.expressions),
+            alias=f"{self._prefix}late_{self._aliases}",
+        )
+
+    @contextmanager
+    def _within(self, select: exp.Select) -> Iterator[None]:
+        """Divide subqueries that may refer to the relations of a block."""
+        before = self._around
+        self._around = before | own_aliases(select) if self._is_lasting else before
+        try:
+            yield
+        finally:
+            self._around = before
+
     def _by_rules(self, task: Task) -> Division:
         """Return what the first applicable rule makes of a block, or kept rows if there is none."""
         reason = obstacle(check_row_wise, task.original, task.functions) or "it needs all rows"
-        for rule in _RULES:
+        if task.late:
+            reason = KEEPS_ROWS
+        for rule in _RULES if not task.late else (synchronous_replication, distinct_rows):
             try:
                 division = rule(task)
             except (NotIncrementalError, DatabaseError) as error:
@@ -134,6 +232,8 @@ class Splitter:
                 break
             if division is not None:
                 return division
+        if task.alias:
+            raise NotIncrementalError(reason)  # the rows of a lasting stream are not kept
         return self._of_rows(task, reason)
 
     def _of_rows(self, task: Task, reason: str) -> Division:
@@ -176,15 +276,23 @@ class Splitter:
 
     def _partly(self, select: exp.Select) -> exp.Query:
         """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
-        reason = obstacle(check_sources, select, self._functions)
+        if self._is_lasting:
+            select = with_bounds_inside(select, self._trial)
+        reason = self._why_rows(select)
         conditions = conditions_by_source(select, self._trial)
-        names = self._trial.columns(select).names
+        is_inner = bool(self._around)  # nothing reads its names
+        names = () if is_inner else self._trial.columns(select).names
         copy = select.copy()
-        self._divide_beside(copy)
+        if self._is_lasting and any(map(chunks_in, queries_beside_from(select))):
+            qualify(
+                replace(read_block(select, self._trial), select=copy), self._trial, self._functions
+            )
+        with self._within(copy):
+            self._divide_beside(copy)
         for node in source_nodes(copy):
             if chunks_in(node):
                 self._below(node, copy, conditions.get(node.alias_or_name, ()), reason)
-        return _with_names(copy, names)
+        return copy if is_inner else _with_names(copy, names)
 
     def _divide_beside(self, select: exp.Select) -> None:
         """Replace the subqueries over streams in expressions, in place."""
@@ -193,18 +301,43 @@ class Splitter:
                 query.replace(self._beside(query))
 
     def _beside(self, query: exp.Query) -> exp.Query:
-        """Divide a subquery in an expression, which must not be correlated."""
+        """Divide a subquery in an expression; it may be correlated over lasting streams only."""
         inner = query.this if isinstance(query, exp.Subquery) else query
-        try:
-            self._trial.columns(inner)
-        except DatabaseError as error:
-            raise NotIncrementalError("a subquery over a stream is correlated") from error
-        above = self._above(self._without_duplicates(inner, isinstance(query.parent, exp.In)))
+        if self._is_lasting:
+            above = self._for_question(inner, query.parent)
+        else:
+            try:
+                self._trial.columns(inner)
+            except DatabaseError as error:
+                raise NotIncrementalError("a subquery over a stream is correlated") from error
+            above = self._above(self._without_duplicates(inner, isinstance(query.parent, exp.In)))
         if inner is query:
             return above
         copy = query.copy()
         copy.set("this", above)
         return copy
+
+    def _for_question(self, query: exp.Query, question: exp.Expr | None) -> exp.Query:
+        """Divide a subquery; where the question about it is about a set, without duplicates.
+
+        EXISTS does not see the columns either.
+        """
+        if not isinstance(question, exp.In | exp.Any | exp.All | exp.Exists):
+            return self._above(query)
+        if isinstance(query, exp.Union) and not any(map(query.args.get, _ORDERED)):
+            union = query.copy()
+            union.set("distinct", True)
+            return self._above(union)
+        distinct = self._without_duplicates(query, True)
+        if distinct is query:
+            return self._above(query)
+        assert isinstance(distinct, exp.Select)
+        if isinstance(question, exp.Exists) and not any(item.alias for item in distinct.selects):
+            distinct.select(named(exp.Literal.number(1), ONE), append=False, copy=False)
+        above = self._above(distinct)
+        if _reads_stream(distinct):
+            above.set("group", None)  # of rows that are distinct, and here they need not be
+        return above
 
     def _below(
         self,
@@ -221,9 +354,18 @@ class Splitter:
             )
             self.leaves.append(rows)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-            node.set("this", self._above(node.this))
+            before, self._around = self._around, frozenset()  # it refers to nothing around it
+            try:
+                node.set("this", self._above(node.this))
+            finally:
+                self._around = before
         else:
             raise NotIncrementalError(reason)
+
+
+def _reads_stream(select: exp.Select) -> bool:
+    """Tell whether a relation in FROM is, or contains, a stream."""
+    return any(chunks_in(node) for node in source_nodes(select))
 
 
 def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:

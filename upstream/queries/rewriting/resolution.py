@@ -1,7 +1,7 @@
 """Resolves names as DuckDB does: columns to sources, aliases to expressions, WITH to subqueries.
 
-A column of FROM wins over an alias of the select list, except in an ORDER BY item that is only a
-name. What cannot be resolved stays as it is; DuckDB checks the result.
+A column of FROM wins over an alias of the select list, except in an item of ORDER BY or DISTINCT ON
+that is only a name. What cannot be resolved stays as it is; DuckDB checks the result.
 """
 
 from __future__ import annotations
@@ -45,17 +45,23 @@ class _Resolver:
                 join.set("on", self._names(join.args["on"]))
         self._sources = _by_alias(s for s in self._block.sources if s.is_visible)
         copy.set("expressions", [new for item in copy.expressions for new in self._item(item)])
-        for name in ("where", "group", "having", "qualify", "distinct"):
+        for name in ("where", "group", "having", "qualify"):
             if copy.args.get(name):
                 copy.set(name, self._names(copy.args[name]))
         if copy.args.get("windows"):
             copy.set("windows", [self._names(window) for window in copy.args["windows"]])
-        order = copy.args.get("order")
+        order, distinct = copy.args.get("order"), copy.args.get("distinct")
+        on = distinct.args.get("on") if distinct else None
         for item in order.expressions if order else ():
-            is_alias = isinstance(item.this, exp.Column) and not item.this.table
-            if not is_alias or item.this.name.lower() not in self._aliases:
-                item.set("this", self._names(item.this))
+            item.set("this", self._unless_alias(item.this))
+        for item in list(on.expressions) if on else ():
+            item.replace(self._unless_alias(item))
         return copy
+
+    def _unless_alias(self, tree: exp.Expr) -> exp.Expr:
+        """Resolve an expression, unless it is only the name of a select item."""
+        is_name = isinstance(tree, exp.Column) and not tree.table
+        return tree if is_name and tree.name.lower() in self._aliases else self._names(tree)
 
     def _item(self, item: exp.Expr) -> list[exp.Expr]:
         """Resolve a select item; a star becomes several."""
@@ -98,8 +104,8 @@ class _Resolver:
             return None
         parts = [part.name for part in node.parts]
         if len(parts) > 1 and parts[0].lower() in self._sources:
-            return _column(self._sources[parts[0].lower()], parts[1:])
-        found = [_column(source, parts) for source in self._sources.values()]
+            return column_of(self._sources[parts[0].lower()], parts[1:])
+        found = [column_of(source, parts) for source in self._sources.values()]
         owners = [each for each in found if each is not None]
         if len(owners) == 1:
             return owners[0]
@@ -120,7 +126,7 @@ def _by_alias(sources: Iterable[Source]) -> dict[str, Source]:
     return {source.alias.lower(): source for source in sources}
 
 
-def _column(source: Source, parts: list[str]) -> exp.Expr | None:
+def column_of(source: Source, parts: list[str]) -> exp.Expr | None:
     """Return the column with its fields, spelt as in the source, if the source has it."""
     exact = [known for known in source.columns if known.lower() == parts[0].lower()]
     return _fields(column(exact[0], source.alias), parts[1:]) if exact else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..sql.window_bounds import bounds_in
 
@@ -39,6 +39,10 @@ class StateKind(StrEnum):
     OTHER = "other"
 
 
+LATE: Final = "with late conditions"
+"""What the rule of a leaf says if the finish checks conditions on its groups."""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """Columns of a partial that are merged together.
@@ -61,6 +65,8 @@ class Leaf:
     merged by concatenation. `partial_by_step` does the same for many steps at once: its chunks have
     a column `__step`, and so has its result, in front. With several windows (a join of streams) the
     step of a result is the oldest of the steps it was made from, since it expires with that one.
+    `keep` is a query over partials that are rows. It selects the rows that can matter, whatever
+    comes later; it is None if all can. `partial` does so already, and `partial_by_step` need not.
     `reason` says why the leaf is not split deeper; it is empty if the leaf is completely split.
 
     A leaf over several windows keeps rows of them. The query in `picks` picks from `chunk_i`, with
@@ -83,6 +89,7 @@ class Leaf:
     rule: str
     reason: str = ""
     picks: Mapping[int, exp.Select] = field(default_factory=dict)
+    keep: exp.Query | None = None
     early: Leaf | None = None
     schema: pa.Schema | None = None
     aggregates: tuple[str, ...] = ()

@@ -24,10 +24,11 @@ from .collations import collated, collation_of, plain
 from .division import Division, Task
 from .explain import spoken
 from .grouping import check_items, group_expressions, has_aggregates, has_sets
+from .late_conditions import LateConditions
 from .merged_relation import read_back, restored, travelling, types_of
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
-from .split_query import State, StateKind
+from .split_query import LATE, State, StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,6 +73,11 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     upper = task.upper(aggregates.over)
     if aggregates.not_split:
         raise NotIncrementalError(needs_every_value(list(aggregates.not_split)))
+    late = LateConditions(task.block, task.alias, columns) if task.alias else None
+    if late is not None:
+        for condition in task.late:
+            late.add(condition)
+        late.beside(upper)
     partial = task.rows(columns.items())
     group_by_first(partial, len(columns.groups))
     if any(table.name in task.finished for table in partial.find_all(exp.Table)):
@@ -80,13 +86,17 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     if any(collation_of(each) for each in shape.types[len(columns.groups) :]):
         columns.needs_order = True  # of texts that a collation makes equal, the first is chosen
     finish = _Finish(task, columns, shape, own_groups)
+    rule = rule if groups else "concatenation with compensation"
     leaf = task.leaf(
-        rule if groups else "concatenation with compensation",
+        f"{rule}, {LATE}" if task.late else rule,
         partial,
         groups=tuple(columns.groups),
         states=finish.states(),
     )
-    return Division(leaf, finish.select(upper), finish.direct(upper))
+    over_merged = finish.select(upper)
+    if late is not None:
+        late.read_back(over_merged, types_of(shape, task.trial))
+    return Division(leaf, over_merged, None if task.late else finish.direct(upper))
 
 
 class _Aggregates:

@@ -35,3 +35,16 @@ def test_values_at_extremes_are_split_on_landmarks_only(name: str, tables: Duck)
     landmark = split_of(sql, tables, (WindowClause(WindowKind.LANDMARK, "s"),))
     assert not landmark.leaves[0].reason, parts(landmark)
     assert "needs every value" in parts_of(sql, tables)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "is_split"), [("any_value", True), ("first", False), ("last", False)]
+)
+def test_of_a_join_any_value_is_split_on_landmarks_only(
+    aggregate: str, is_split: bool, tables: Duck
+) -> None:
+    # A join does not define which row is first.
+    sql = f"SELECT name, {aggregate}(x) FROM chunk_0 s JOIN names ON k = id GROUP BY name"
+    landmark = split_of(sql, tables, (WindowClause(WindowKind.LANDMARK, "s"),))
+    assert (not landmark.leaves[0].reason) == is_split
+    assert "needs the rows in their order" in parts_of(sql, tables)

@@ -39,7 +39,10 @@ _DIRECTIONS: Final = {"min": "ASC", "max": "DESC"}
 def ordered_choice(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
     """Keep the choice of each partial, and choose among them in their order; ties as in DuckDB."""
     if aggregate.name in _FIRST_OR_LAST and len(aggregate.arguments) == 1:
-        columns.needs_order = True
+        if aggregate.name == "any_value":
+            columns.breaks_ties = True  # each value is right, but both evaluations have to agree
+        else:
+            columns.needs_order = True
         return _first_or_last(aggregate, columns)
     if aggregate.name in _BY_ANOTHER and len(aggregate.arguments) == 2:
         columns.breaks_ties = True

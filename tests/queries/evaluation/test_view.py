@@ -1,0 +1,189 @@
+"""A view takes rows in when they are there, and answers when it is asked and something is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.queries.setting import append
+from upstream import Engine, ManualClock
+from upstream.errors import QueryError
+from upstream.queries.evaluation import view as module
+from upstream.queries.evaluation.finish import Finish
+from upstream.queries.evaluation.increments import Increments
+from upstream.queries.evaluation.view import ViewEvaluation
+
+SUMS = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
+
+
+def evaluation(engine: Engine, query: str) -> ViewEvaluation:
+    """Create the view `v`, and return what evaluates it."""
+    engine.sql(f"CREATE VIEW v AS {query}")
+    found = engine.view("v")._plan.evaluation
+    assert found is not None
+    return found
+
+
+def counted(
+    monkeypatch: pytest.MonkeyPatch, owner: type, name: str
+) -> tuple[list[tuple[object, ...]], Callable[[], None]]:
+    """Count the calls of a method."""
+    calls: list[tuple[object, ...]] = []
+    method = getattr(owner, name)
+
+    def called(self: object, *given: object, **named: object) -> object:
+        calls.append(given)
+        return method(self, *given, **named)
+
+    monkeypatch.setattr(owner, name, called)
+    return calls, calls.clear
+
+
+def test_the_finish_runs_only_if_something_came(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, forget = counted(monkeypatch, Finish, "run")
+    each = evaluation(engine, f"SELECT n, k FROM ({SUMS}) ORDER BY n")
+    append(engine, "bids", (1, 5))
+    each.take_in(0.0)
+    first = each.current(0.0)
+    assert each.current(9.0) is first
+    assert each.is_current(first)
+    assert len(runs) == 1
+    append(engine, "bids", (2, 7))
+    assert each.is_current(first)  # as far as rows were taken in
+    each.take_in(0.0)
+    assert not each.is_current(first)
+    forget()
+    assert each.current(0.0).table.to_pylist() == [{"n": 12, "k": "a"}]
+    assert len(runs) == 1
+
+
+def test_only_news_is_grouped(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    fed, _ = counted(monkeypatch, Increments, "prepared")
+    evaluation(engine, SUMS)
+    for number in range(4):
+        append(engine, "bids", *[(number, 1)] * (number + 1))
+        engine.view("v").table()
+    assert [pieces[0][1].num_rows for _, pieces in fed] == [1, 2, 3, 4]  # type: ignore[index]
+
+
+def test_batches_are_taken_together_up_to_a_size(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TOGETHER", 5)
+    fed, _ = counted(monkeypatch, Increments, "prepared")
+    each = evaluation(engine, SUMS)
+    for count in (2, 3, 1, 9, 1, 1):
+        append(engine, "bids", *[(0, 1)] * count)
+    each.take_in(0.0)
+    assert [pieces[0][1].num_rows for _, pieces in fed] == [5, 1, 9, 2]  # type: ignore[index]
+    assert each.current(0.0).table.to_pylist() == [{"k": "a", "n": 17}]
+
+
+def test_each_stream_is_taken_in_for_itself(engine: Engine) -> None:
+    each = evaluation(
+        engine, "SELECT (SELECT sum(x) FROM bids) AS b, (SELECT sum(x) FROM asks) AS a"
+    )
+    append(engine, "bids", (1, 5))
+    each.take_in(0.0)
+    assert each.current(0.0).table.to_pylist() == [{"b": 5, "a": None}]
+    append(engine, "asks", (1, 7))
+    each.take_in(0.0)
+    assert each.current(0.0).table.to_pylist() == [{"b": 5, "a": 7}]
+
+
+def test_an_answer_is_due_since_the_first_row_that_is_new_in_it(
+    clock: ManualClock, engine: Engine
+) -> None:
+    each = evaluation(engine, SUMS)
+    assert each.current(3.0).due == 3.0
+    clock.advance(5.0)
+    append(engine, "bids", (1, 5))
+    clock.advance(5.0)
+    append(engine, "bids", (2, 5))
+    each.take_in(10.0)
+    assert each.current(11.0).due == 5.0
+    assert each.due_at() is None
+    assert each.answers(11.0, 5).answers == ()
+
+
+def test_a_finish_that_fails_is_tried_again_when_something_is_new(engine: Engine) -> None:
+    engine.sql("CREATE TABLE notes AS SELECT 'x' AS note")
+    each = evaluation(
+        engine,
+        "SELECT n, (SELECT max(note::INT) FROM notes) AS m FROM (SELECT count(*) AS n FROM bids)",
+    )
+    failed = each.current(0.0)
+    assert "Could not convert" in str(failed.error)
+    assert each.current(0.0) is failed
+    engine.sql("UPDATE notes SET note = '4'")
+    assert each.current(0.0).table.to_pylist() == [{"n": 0, "m": 4}]
+
+
+def test_a_change_of_tables_is_news_only_for_views_that_read_tables(engine: Engine) -> None:
+    engine.sql("CREATE TABLE names AS SELECT 'a' AS k, 1 AS v")
+    engine.sql(f"CREATE VIEW upper AS SELECT k, n, v FROM ({SUMS}) JOIN names USING (k)")
+    engine.sql(f"CREATE VIEW other AS {SUMS}")
+    upper, other = engine.view("upper"), engine.view("other")
+    append(engine, "bids", (1, 5))
+    first, same = upper.table(), other.table()
+    engine.sql("UPDATE names SET v = 2")
+    assert upper.table().to_pylist() == [{"k": "a", "n": 5, "v": 2}]
+    assert not upper.is_current(first)
+    assert other.table() is same
+
+
+def test_a_file_and_the_clock_are_read_whenever_a_view_is(
+    engine: Engine, clock: ManualClock, tmp_path: Path
+) -> None:
+    file = tmp_path / "rates.csv"
+    for number in (1, 20):  # a file of another size, by which DuckDB knows that it has changed
+        file.write_text(f"k,rate\na,{number}\n")
+        if number == 1:
+            for name, source in (("called", f"read_csv('{file}')"), ("named", f"'{file}'")):
+                text = f"SELECT k, rate FROM ({SUMS}) JOIN {source} AS r USING (k)"
+                engine.sql(f"CREATE VIEW {name} AS {text}")
+            engine.sql("CREATE VIEW aged AS SELECT k, epoch(now()) AS t FROM latest(bids) AS b")
+            engine.sql("CREATE VIEW above AS SELECT max(t) AS t FROM aged")
+            append(engine, "bids", (1, 5))
+        clock.advance(number * 100.0 - clock.now())
+        for name in ("called", "named"):
+            assert engine.sql(f"SELECT rate FROM {name}").to_pylist() == [{"rate": number}]
+        for name in ("aged", "above"):
+            assert engine.sql(f"SELECT t FROM {name}").to_pylist() == [{"t": 100.0 * number}]
+
+
+def test_a_failure_while_rows_are_taken_in_changes_nothing(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = evaluation(engine, SUMS)
+    append(engine, "bids", (1, 5))
+    each.take_in(0.0)
+    answer = each.current(0.0)
+    append(engine, "bids", (2, 7))
+
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pa, "concat_tables", fails)
+        with pytest.raises(MemoryError):
+            each.take_in(0.0)
+    assert each.current(0.0) is answer
+    each.take_in(0.0)
+    assert each.current(0.0).table.to_pylist() == [{"k": "a", "n": 12}]
+    assert each.counts().held == 1
+    assert "rows are added" in each.describe().now
+
+
+def test_a_view_of_too_large_sums_answers_again_when_they_fit(engine: Engine) -> None:
+    evaluation(engine, SUMS)
+    append(engine, "bids", (1, 2**63 - 1), (2, 1))
+    with pytest.raises(QueryError, match="64 bits"):
+        engine.view("v").table()
+    append(engine, "bids", (3, -1))
+    assert engine.view("v").table().to_pylist() == [{"k": "a", "n": 2**63 - 1}]

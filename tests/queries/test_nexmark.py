@@ -1,0 +1,141 @@
+"""Queries of the Nexmark benchmark that need the first rows of groups, over everything that came.
+
+The auctions are a table, or a stream that is grouped before it is joined. The bids are a stream.
+Results are compared with those of the same query over tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.queries.differential.comparison import difference
+from tests.queries.setting import asked, held
+from upstream import Engine, ManualClock, UnboundedQueryError
+
+AUCTIONS, BIDS = 40, 3_000
+
+IN_TIME = "a.id = b.auction AND b.date_time BETWEEN a.date_time AND a.expires"
+WINNING = f"""
+    SELECT * FROM (
+        SELECT a.*, b.bidder, b.price, b.date_time AS bid_time,
+            row_number() OVER (PARTITION BY a.id ORDER BY b.price DESC, b.date_time) AS rownum
+        FROM auctions a, BID b WHERE {IN_TIME}
+    ) WHERE rownum <= 1"""
+QUERIES = {
+    "q4": f"""
+        SELECT category, avg(final) AS price FROM (
+            SELECT max(b.price) AS final, a.category FROM auctions a, BID b
+            WHERE {IN_TIME} GROUP BY a.id, a.category
+        ) GROUP BY category""",
+    "q6": f"""
+        SELECT seller, id, avg(price) OVER (PARTITION BY seller ORDER BY bid_time
+            ROWS BETWEEN 10 PRECEDING AND CURRENT ROW) AS price
+        FROM ({WINNING})""",
+    "q9": WINNING,
+    "q18": """
+        SELECT auction, bidder, price, date_time FROM (
+            SELECT *, row_number() OVER (PARTITION BY bidder, auction ORDER BY date_time DESC)
+                AS rank_number FROM BID
+        ) WHERE rank_number <= 1""",
+    "q19": """
+        SELECT * FROM (
+            SELECT *, row_number() OVER (PARTITION BY auction ORDER BY price DESC, date_time)
+                AS rank_number FROM BID
+        ) WHERE rank_number <= 10""",
+}
+GROUPED = {
+    "q4": """
+        SELECT category, avg(final) AS price
+        FROM (SELECT auction, max(price) AS final FROM BID GROUP BY auction) b
+        JOIN (SELECT DISTINCT ON (id) * FROM AUCTION) a ON a.id = b.auction GROUP BY category""",
+    "q6": """
+        WITH auction AS (SELECT id, any_value(seller) AS seller FROM AUCTION GROUP BY id),
+        bid AS (SELECT *, row_number() OVER (PARTITION BY auction ORDER BY price DESC, date_time)
+            AS i FROM BID)
+        SELECT seller, id, avg(price) OVER (PARTITION BY seller ORDER BY date_time
+            ROWS BETWEEN 10 PRECEDING AND CURRENT ROW) AS price
+        FROM auction JOIN bid ON id = auction AND i = 1""",
+    "q9": """
+        SELECT a.*, b.* FROM (SELECT DISTINCT ON (id) * FROM AUCTION) a
+        JOIN (SELECT * FROM BID
+            QUALIFY row_number() OVER (PARTITION BY auction ORDER BY price DESC, date_time) = 1) b
+        ON a.id = b.auction""",
+}
+"""With auctions as a stream: a winning bid is the highest one, in time or not."""
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(clock=ManualClock()) as engine:
+        engine.create_table("auctions", _auctions())
+        for name, table in (("auction", _auctions()), ("bid", _bids())):
+            engine.create_table(f"all_{name}s", table.slice(0, 0))
+        columns = "id BIGINT, seller BIGINT, category BIGINT, date_time BIGINT, expires BIGINT"
+        engine.sql(f"CREATE STREAM auction ({columns}) KEY (id) TIME (date_time)")
+        columns = "auction BIGINT, bidder BIGINT, price BIGINT, date_time BIGINT"
+        engine.sql(f"CREATE STREAM bid ({columns}) KEY (auction) TIME (date_time)")
+        yield engine
+
+
+def _auctions() -> pa.Table:
+    random = np.random.default_rng(4)
+    begins = np.sort(random.integers(0, BIDS, AUCTIONS))
+    return pa.table(
+        {
+            "id": np.arange(AUCTIONS),
+            "seller": random.integers(0, 6, AUCTIONS),
+            "category": random.integers(0, 5, AUCTIONS),
+            "date_time": begins,
+            "expires": begins + random.integers(200, 2_000, AUCTIONS),
+        }
+    )
+
+
+def _bids() -> pa.Table:
+    random = np.random.default_rng(9)
+    return pa.table(
+        {
+            "auction": random.integers(0, AUCTIONS, BIDS),
+            "bidder": random.integers(0, 20, BIDS),
+            "price": random.integers(1, 400, BIDS),
+            "date_time": np.arange(BIDS),
+        }
+    )
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_over_bids_is_answered_by_increments(engine: Engine, name: str) -> None:
+    _compare(engine, QUERIES[name])
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_a_query_over_grouped_auctions_and_bids_is_as_well(engine: Engine, name: str) -> None:
+    _compare(engine, GROUPED[name])
+
+
+def _compare(engine: Engine, text: str) -> None:
+    """Assert that a query returns after each batch what it returns over tables."""
+    streaming = text.replace("BID", "landmark(bid)").replace("AUCTION", "landmark(auction)")
+    at_once = text.replace("BID", "all_bids").replace("AUCTION", "all_auctions")
+    query = engine.continuous_query(streaming, emit="asked")
+    for name, table, size in (("auction", _auctions(), 7), ("bid", _bids(), 500)):
+        for start in range(0, table.num_rows, size):
+            batch = table.slice(start, size)
+            engine.append(name, batch)
+            engine.create_table("batch", batch)
+            engine.sql(f"INSERT INTO all_{name}s SELECT * FROM batch")
+            engine.sql("DROP TABLE batch")
+            told = difference(engine.sql(at_once), asked(query).table, is_ordered=False)
+            assert not told, told
+    assert asked(query).table.num_rows > 0
+    assert held(query) <= 20 * AUCTIONS, "a bid for each auction and bidder at most"
+
+
+def test_bids_in_time_of_auctions_that_are_a_stream_are_refused(engine: Engine) -> None:
+    text = WINNING.replace("BID", "landmark(bid)").replace("auctions", "landmark(auction)")
+    with pytest.raises(UnboundedQueryError, match="may join any row of another"):
+        engine.continuous_query(text)
