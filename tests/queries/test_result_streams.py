@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pytest
 
+from tests.queries.result_rows import SUMS, rows_of, told
 from tests.queries.setting import append, make_streams, waiting
 from upstream import (
     ContinuousQuery,
@@ -16,22 +17,11 @@ from upstream import (
     Update,
     UpdateQueue,
 )
-from upstream.errors import ClosedError, NameTakenError, StatementError
+from upstream.errors import ClosedError, StatementError
 from upstream.tables import engine_stream
 from upstream.updates import TOMBSTONE
 
-SUMS = "SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k"
 DOUBLES = "SELECT k, 2 * x AS x, window_end FROM sums"
-
-
-def rows_of(engine: Engine, stream: str) -> list[tuple[object, ...]]:
-    """Return the newest rows of a stream, by a one-time query."""
-    answer = engine.sql(f"SELECT * FROM {stream} ORDER BY ALL")
-    return [tuple(row.values()) for row in answer.to_pylist()]
-
-
-def told(query: ContinuousQuery) -> list[object]:
-    return [sorted(tuple(row.values()) for row in each.table.to_pylist()) for each in query]
 
 
 @pytest.fixture
@@ -291,66 +281,6 @@ def test_what_reads_results_begins_after_those_that_are_due(engine: Engine) -> N
     append(engine, "bids", (31, 8))
     assert told(reader) == [[(2,), (4,)]]
     assert rows_of(engine, "totals") == [(4,)]
-
-
-# Views
-
-
-@pytest.fixture
-def view(engine: Engine) -> Engine:
-    """A view over the sums of bids."""
-    engine.sql(f"CREATE STREAM sums KEY (k) AS {SUMS}")
-    engine.sql("CREATE VIEW totals AS SELECT k, sum(x) AS x FROM sums GROUP BY k")
-    return engine
-
-
-def test_a_view_over_results_is_never_older_than_asked(view: Engine) -> None:
-    append(view, "bids", (1, 1, "a"), (2, 2, "b"), (11, 4, "a"))
-    assert rows_of(view, "totals") == [("a", 1), ("b", 2)]
-    append(view, "bids", (21, 8, "b"))
-    assert rows_of(view, "totals") == [("a", 5), ("b", 2)]
-    assert sorted(view.view("totals").table().to_pydict()["x"]) == [2, 5]
-    append(view, "bids", (31, 16, "b"))
-    assert sorted(view.view("totals").table().to_pydict()["x"]) == [5, 10]
-
-
-def test_a_query_beside_a_view_over_results_is_due_when_they_are(view: Engine) -> None:
-    query = view.continuous_query(
-        "SELECT a.k, a.x - t.x AS d FROM latest(asks) a JOIN totals t ON a.k = t.k"
-    )
-    append(view, "asks", (1, 100, "a"))
-    append(view, "bids", (1, 1, "a"), (11, 4, "a"))
-    assert query.is_due()
-    assert told(query) == [[("a", 99)]]
-    append(view, "bids", (21, 8, "a"))
-    assert query.is_due()
-    answer = query.ask()
-    assert answer is not None
-    assert answer.table.to_pydict() == {"k": ["a"], "d": [95]}
-
-
-def test_a_stream_is_not_filled_from_a_view_over_it(view: Engine) -> None:
-    text = """CREATE OR REPLACE STREAM bids AS
-              SELECT a.k FROM latest(asks) a JOIN totals t ON a.k = t.k"""
-    with pytest.raises(StatementError, match="bids reads totals reads sums reads bids"):
-        view.sql(text)
-    with pytest.raises(StatementError, match="read the stream sums: totals"):
-        view.sql("DROP STREAM sums")
-    for name in ("totals", "TOTALS"):
-        with pytest.raises(NameTakenError):
-            view.sql(f"CREATE STREAM {name} KEY (k) AS {SUMS}")
-
-
-def test_a_one_time_query_that_is_kept_ready_is_answered_anew(view: Engine) -> None:
-    append(view, "bids", (1, 1, "a"), (11, 4, "a"))
-    assert rows_of(view, "sums") == [("a", 1, 10)]
-    append(view, "bids", (21, 4, "a"))
-    assert rows_of(view, "sums") == [("a", 4, 20)]
-    view.query("sums").close()
-    append(view, "bids", (31, 4, "a"))
-    assert rows_of(view, "sums") == [("a", 4, 20)]
-    view.append("sums", {"k": ["a"], "x": [7], "window_end": [30]})
-    assert rows_of(view, "sums") == [("a", 7, 30)]
 
 
 # Who else may write, and the end
