@@ -421,6 +421,25 @@ class Engine:
         """Return the view of this name in any case; raise UnknownNameError if there is none."""
         return ContinuousView(self._catalogue.view(name))
 
+    def restore_view(self, path: str | Path) -> ContinuousView:
+        """Create a view again from the file that `ContinuousView.save` wrote.
+
+        Its streams must exist, with the same columns, and so must the views that it reads. In the
+        engine that saved it, it reads the rows after the saved position. If these are not kept any
+        more, PositionNotKeptError is raised.
+
+        In another engine, restore all views that were saved at the same moment first, and feed the
+        streams afterwards. `positions` says after how many rows a feed goes on; deletions of keys
+        after the last of these rows can be repeated. StatementError is raised if rows would be lost
+        or read twice, as far as the numbers of rows show it: a stream here may not have more rows
+        than the view contains. Tables whose rows have met the rows of streams must be as they were
+        when the view was saved. Versions of DuckDB and settings such as the time zone must be the
+        same. QueryError is raised if the file is damaged. After an error, nothing has changed.
+        """
+        self._check_open()
+        with self._lock:
+            return self.view(self._statements.restore_view(Path(path)))
+
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
         """The definitions of the streams, by name."""

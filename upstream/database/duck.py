@@ -58,6 +58,12 @@ _MAY_DEFINE: Final = re.compile(
 """A statement without any of these words adds and removes no function."""
 
 
+_OF_RESULTS: Final = [
+    *("TimeZone", "Calendar", "default_collation", "default_null_order", "default_order"),
+    *("integer_division", "ieee_floating_point_ops", "error_on_division_by_zero"),
+    *("disable_timestamptz_casts", "regex_match_operator_semantics", "binary_as_string"),
+]
+"""The settings on which the result of a query may depend."""
 _READS: Final = ("SELECT ", "(")
 """How those of our own statements begin that change nothing."""
 
@@ -257,6 +263,23 @@ class Duck:
         """Drop a temporary table of our own; do nothing if it does not exist."""
         with self._running:
             self._connection.execute(f"DROP TABLE IF EXISTS temp.{_quoted(name)}")
+
+    def checksum(self, name: str) -> tuple[str, ...]:
+        """Return the number of rows of a temporary table of our own, and a sum of their hashes."""
+        texts = "count(*)::VARCHAR, coalesce(sum(hash(part)::HUGEINT), 0)::VARCHAR"
+        with self._running:
+            part = self._connection.table(_quoted(name)).set_alias("part")
+            [found] = part.aggregate(texts).fetchall()
+        return tuple(map(str, found))
+
+    def environment(self) -> dict[str, str]:
+        """Return the version of DuckDB, and the settings that results may depend on."""
+        settings = self.rows(
+            "SELECT name, coalesce(value, '') FROM duckdb_settings()"
+            " WHERE list_contains(?, name) ORDER BY name",
+            [_OF_RESULTS],
+        )
+        return {"DuckDB": duckdb.__version__, **dict(settings)}
 
     def lend(self, schema: pa.Schema) -> LentRelation:
         """Lend DuckDB a table that can be exchanged at any time, under a name of its own."""

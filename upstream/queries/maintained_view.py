@@ -10,21 +10,24 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from ..errors import ClosedError, QueryError
+from ..errors import ClosedError, QueryError, StatementError
 from ..rows.stream_definition import StreamDefinition
 from .continuous_query import ContinuousQuery
 from .results.view_statistics import ViewStatistics
 from .rewriting.explain import parts
+from .saved_view import SavedView, write_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from ..clock import Clock
     from ..tables.relation import Condition, TimeRange
     from .choices import Choices
     from .continuous_query import Others
     from .evaluation.view_planning import ViewPlan
+    from .evaluation.view_state import ViewState
     from .results.answer import Answer
 
 _MANY_ROWS: Final = 10_000
@@ -33,6 +36,8 @@ a millisecond, however few rows it reads."""
 _EAGER_READS: Final = 10.0
 """From this number of reads per refresh on, the result is computed when rows arrive."""
 _SMOOTHING: Final = 0.2
+_ATTEMPTS: Final = 1_000
+"""How often what waits is taken in until a view that reads a stream twice has read it evenly."""
 
 
 class MaintainedView(ContinuousQuery):
@@ -195,6 +200,45 @@ class MaintainedView(ContinuousQuery):
         with self._lock, suppress(QueryError):
             self._refreshed()
             self.weight = 1.0 + self._reads_per_refresh
+
+    # Saving
+
+    def positions(self) -> dict[str, int]:
+        """Return how many rows of each stream were taken in; see `ContinuousView.positions`."""
+        with self._lock:
+            state = self._view_plan.state
+            found = {} if state is None else state.positions()
+            return {stream: each.in_feed for stream, each in found.items()}
+
+    def save(self, path: Path) -> None:
+        """Take in what waits, and write a file; see `ContinuousView.save`."""
+        with self._lock:
+            if self.is_closed:
+                raise ClosedError("view")
+            state = self._view_plan.state
+            if state is None:
+                reason = f"the view {self.name} reads windows, and such views cannot be saved yet"
+                hint = "save a view of the streams themselves, and read that view by queries"
+                raise StatementError(reason, self.text, hint=hint)
+            self._take_in_evenly(state)
+            saved = SavedView(
+                name=self.name,
+                text=self.text,
+                columns=tuple(self._definition.schema.names),
+                max_staleness=self._max_staleness,
+                on_error=self._on_error,
+                state=state.saved(self._clock.now()),
+            )
+            write_view(path, saved)
+
+    def _take_in_evenly(self, state: ViewState) -> None:
+        """Take in what waits, so that all that reads a stream has read the same rows."""
+        for _ in range(_ATTEMPTS):
+            self._evaluate()
+            if state.is_even():
+                return
+        reason = f"rows arrive faster than the view {self.name} takes them in"
+        raise StatementError(reason, self.text, hint="save it when fewer rows arrive")
 
     # Description
 

@@ -24,6 +24,7 @@ from .view_statements import ViewStatements
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from ..clock import Clock
     from ..database.duck import Duck
@@ -67,6 +68,10 @@ class Statements:
         self._known = KnownQueries(catalogue)
         self._rows = StreamRows(catalogue, duck, append=append, ask=self.run)
         self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
+
+    def restore_view(self, path: Path) -> str:
+        """Create a view from a file, and return its name."""
+        return self._views.restore(path)
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from .maintained_view import MaintainedView
@@ -74,6 +77,26 @@ class ContinuousView:
         QueryError if the query fails, such as on a row that cannot be cast.
         """
         return self._view.table()
+
+    @property
+    def positions(self) -> Mapping[str, int]:
+        """How many rows of each stream are in the view, counted from the stream's beginning.
+
+        A restored view continues to count as in the engine that saved it. So this is the number of
+        rows that a feed must skip when it begins again. Empty for a view over windows.
+        """
+        return self._view.positions()
+
+    def save(self, path: str | Path) -> None:
+        """Take in what waits, and save the view in a file; `Engine.restore_view` restores it.
+
+        The file has the definition, the partials, the newest rows of `latest(…)` and `positions`.
+        It has no rows of streams otherwise, no tables, and no other views that the view reads. An
+        older file of the same path is replaced once the new one is complete. Raises StatementError
+        if the view reads windows, or if its streams meet macros. Raises OSError if the file cannot
+        be written.
+        """
+        self._view.save(Path(path))
 
     def explain(self, *, sql: bool = False) -> str:
         """Describe what ran once, what runs as rows arrive, and what runs when the view is read.

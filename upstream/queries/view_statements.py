@@ -15,25 +15,33 @@ from ..errors import (
     QueryError,
     QuerySyntaxError,
     StatementError,
+    UnknownNameError,
     UnknownTableError,
 )
 from ..held_interrupt import HeldInterrupt
+from ..tables.resuming import resumed
 from . import sql
 from .choices import Choices, OnError
 from .evaluation.view_planning import plan_view
+from .evaluation.view_state import Beginning, source_form
 from .maintained_view import MaintainedView
+from .saved_view import read_view
 from .sql.names import found
 from .sql.source_text import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from ..clock import Clock
     from ..database.duck import Duck
     from ..rows.stream_definition import StreamDefinition
     from .catalogue import Catalogue
+    from .evaluation.view_state import Form
+    from .saved_view import SavedView
     from .sql import CreateView, DropView, ExplainName
+    from .sql.statement import OptionValue
 
 _OPTIONS: Final = ("max_staleness", "on_error")
 
@@ -93,6 +101,39 @@ class ViewStatements:
             raise UnknownTableError(reason, statement.text, statement.place, hint)
         return pa.table({"explain_key": [kind], "explain_value": [text]})
 
+    # Restoring
+
+    def restore(self, path: Path) -> str:
+        """Create a view from a file, and return its name; see `Engine.restore_view`."""
+        saved = read_view(path)
+        statement = _creation(saved)
+        self._check_sources(saved)
+        streams = self._catalogue.streams
+        self._catalogue.evaluate_fillers(saved.text)
+        positions = saved.state.positions.items()
+        starts = {name: resumed(name, streams[name].log, each) for name, each in positions}
+        self._create(statement, None, Beginning(saved.state, starts))
+        return saved.name
+
+    def _check_sources(self, saved: SavedView) -> None:
+        """Raise an error if a stream or a view is missing, or is another one than before."""
+        definitions = self._definitions()
+        for name, form in saved.sources.items():
+            found = definitions.get(name)
+            kind = "view" if form["is_view"] else "stream"
+            if found is None or found.is_view != form["is_view"]:
+                raise UnknownNameError(kind, name)
+            now = source_form(found)
+            if differences := _differences(form, now):
+                reason = f"the {kind} {name} is another one than when {saved.name} was saved: "
+                raise StatementError(reason + "; ".join(differences), saved.text)
+        for name, position in saved.state.positions.items():
+            filler = self._catalogue.filler_of(name)
+            if filler is not None and position.log != self._catalogue.streams[name].log.identity:
+                reason = f"{name} is filled by a query, whose state is not saved with the view"
+                hint = "such a view can only be restored in the engine that saved it"
+                raise StatementError(reason, saved.text, hint=hint)
+
     # CREATE VIEW
 
     def _is_continuous(self, statement: CreateView) -> bool:
@@ -102,7 +143,9 @@ class ViewStatements:
             return False
         return bool(sql.read_query(statement.query, definitions).windows)
 
-    def _create(self, statement: CreateView, known: str | None) -> None:
+    def _create(
+        self, statement: CreateView, known: str | None, beginning: Beginning | None = None
+    ) -> None:
         self._check_name(statement, known)
         if statement.words:
             reason = f"a view over streams cannot be {statement.words[0]}"
@@ -113,7 +156,7 @@ class ViewStatements:
         choices = Choices(semantics="update", emit="asked", on_error=_on_error(statement))
         undo: list[Callable[[], None]] = []
         try:
-            view = self._planned(statement, choices, undo)
+            view = self._planned(statement, choices, undo, beginning)
             if known is not None and known in view.streams:
                 hint = f"write DROP VIEW {known} first, or give the new view another name"
                 reason = f"the view {known} cannot read itself"
@@ -122,6 +165,8 @@ class ViewStatements:
             with HeldInterrupt():
                 old = None if known is None else self._catalogue.remove_view(known)
                 self._catalogue.add_view(view)
+                for name, start in () if beginning is None else beginning.starts.items():
+                    self._catalogue.streams[name].log.origin = start.origin
                 undo = [] if old is None else [old.close]
         finally:  # what was planned for no view is released, or else the view that was replaced
             with HeldInterrupt():
@@ -129,10 +174,15 @@ class ViewStatements:
                     each()
 
     def _planned(
-        self, statement: CreateView, choices: Choices, undo: list[Callable[[], None]]
+        self,
+        statement: CreateView,
+        choices: Choices,
+        undo: list[Callable[[], None]],
+        beginning: Beginning | None,
     ) -> MaintainedView:
         """Return a view that is in no catalogue yet; `undo` receives what closes it."""
-        self._catalogue.evaluate_fillers(statement.query)
+        if beginning is None:
+            self._catalogue.evaluate_fillers(statement.query)
         planned = plan_view(
             statement.query,
             choices,
@@ -143,6 +193,7 @@ class ViewStatements:
             stopwatch=self._stopwatch,
             tables_version=self._catalogue.tables_version,
             undo=undo,
+            beginning=beginning,
         )
         return MaintainedView(
             statement.name,
@@ -204,6 +255,40 @@ class ViewStatements:
         with HeldInterrupt():
             self._catalogue.remove_view(known).close()
         return True
+
+
+def _creation(saved: SavedView) -> CreateView:
+    """Return the statement that creates a view again."""
+    options: dict[str, tuple[OptionValue, int]] = {"on_error": (saved.on_error, 0)}
+    if saved.max_staleness is not None:
+        options["max_staleness"] = timedelta(seconds=saved.max_staleness), 0
+    return sql.CreateView(
+        text=saved.text,
+        name=saved.name,
+        query=saved.text,
+        columns=tuple(saved.columns),
+        options=options,
+        words=(),
+        or_replace=False,
+        if_not_exists=False,
+        place=0,
+    )
+
+
+def _differences(before: Form, now: Form) -> list[str]:
+    """Say in which columns, key and time two streams differ."""
+    columns, others = before["columns"], now["columns"]
+    assert isinstance(columns, dict)
+    assert isinstance(others, dict)
+    types = {
+        name: (columns.get(name, "missing"), others.get(name, "missing"))
+        for name in dict.fromkeys([*columns, *others])
+    }
+    found = [f"its column {name} was {a}, and is {b}" for name, (a, b) in types.items() if a != b]
+    if not found and [*columns] != [*others]:
+        found = [f"its columns were in the order {', '.join(columns)}"]
+    what = [each for each in ("key", "time") if before[each] != now[each]]
+    return [*found, *(f"its {each} was {before[each]}, and is {now[each]}" for each in what)]
 
 
 def _on_error(statement: CreateView) -> OnError:

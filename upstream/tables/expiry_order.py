@@ -94,6 +94,11 @@ class ExpiryOrder:
                 return float(self._arrivals[self._start]) + self.seconds
         return None
 
+    def arrivals_of(self, groups: Integers) -> Moments:
+        """Return the last arrival of each of these groups, all of which wait."""
+        arrivals: Moments = self._arrivals[self._place[groups]]
+        return arrivals
+
     def due(self, now: float) -> Integers:
         """Return the groups that are due at a moment. O(log places + places that are due)."""
         start, end = self._start, self._end

@@ -18,6 +18,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
+from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -59,12 +60,14 @@ class Log:
         "_arrival",
         "_deleted_keys",
         "_first",
+        "_identity",
         "_numbered",
         "_readers",
         "batches",
         "deleted",
         "deletions",
         "lock",
+        "origin",
         "rows",
     )
 
@@ -86,6 +89,17 @@ class Log:
         """How many deletions have ever arrived."""
         self._deleted_keys = 0
         """How many keys the stored deletions have."""
+        self._identity = ""
+        self.origin: int | None = None
+        """How many rows of the stream another engine received before the first one here. None if
+        no restored view has said so."""
+
+    @property
+    def identity(self) -> str:
+        """What tells this log from any other one, in other processes too."""
+        with self.lock:
+            self._identity = self._identity or token_hex(16)
+            return self._identity
 
     @property
     def stored_rows(self) -> int:
@@ -117,11 +131,17 @@ class Log:
                 self._deleted_keys += int(keys.num_rows)
             self.deleted += 1
 
-    def reader(self, position: int | None = None, *, follows_deletions: bool = False) -> LogReader:
+    def reader(
+        self,
+        position: int | None = None,
+        *,
+        follows_deletions: bool = False,
+        deletions: int | None = None,
+    ) -> LogReader:
         """Return a new reader for what arrives from now on, or from a saved position on.
 
-        Deletions are followed from now on. Raises PositionNotKeptError if the rows there were
-        removed, or have not arrived yet.
+        Deletions are followed from now on, or from the one with the number `deletions`. Raises
+        PositionNotKeptError if what follows there was removed, or has not arrived yet.
         """
         with self.lock:
             first = self._first
@@ -129,7 +149,12 @@ class Log:
                 position = self.rows
             elif not first <= position <= self.rows:
                 raise PositionNotKeptError(position, first=first, end=self.rows)
-            reader = LogReader(self, position, self.deleted if follows_deletions else None)
+            if deletions is None:
+                deletions = self.deleted if follows_deletions else None
+            elif not self._first_deletion() <= deletions <= self.deleted:
+                first = self.deletions[0].at if self.deletions else self.rows
+                raise PositionNotKeptError(position, first=first, end=self.rows)
+            reader = LogReader(self, position, deletions)
             self._readers.append(reader)
             return reader
 
@@ -153,6 +178,22 @@ class Log:
                 keys = sum(each.keys.num_rows for each in self.deletions[:passed])
                 self._deleted_keys -= int(keys)
                 del self.deletions[:passed]
+
+    def deletions_after(self, row: int) -> int | None:
+        """Return the number of the first deletion that came when this row had not arrived yet.
+
+        None if it may have been removed.
+        """
+        with self.lock:
+            stored = self.deletions
+            first = self._first_deletion()
+            if first and not (stored and stored[0].at < row):
+                return None
+            return first + sum(each.at < row for each in stored)
+
+    def _first_deletion(self) -> int:
+        """Return the number of the first stored deletion, or of the next one if none is stored."""
+        return self.deletions[0].number if self.deletions else self.deleted
 
     def _first_followed(self) -> int:
         """Return the number of the first deletion that some reader has not passed."""

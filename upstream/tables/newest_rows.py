@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .expiry_order import Moments
     from .live_rows import RowChanges
 
+_ARRIVAL: Final = "__arrival"
 _SLACK: Final = 1024
 """The number of groups without rows that may be known, in addition to twice as many as there are
 newest rows."""
@@ -187,6 +188,30 @@ class NewestRows:
             places = np.flatnonzero(np.isin(stored, deleted))
             rows, numbers = rows.take(places), numbers[places]
         return np.unique(self._groups_of(rows)), numbers
+
+    # Saving
+
+    def saved(self) -> pa.Table:
+        """Return the rows and, with `expire_after`, the last arrival of the group of each row."""
+        rows = self._live.table()
+        if self._expiry is None:
+            return rows
+        arrivals = self._expiry.arrivals_of(self._groups_of(rows))
+        return rows.append_column(_ARRIVAL, [arrivals])
+
+    def restore(self, table: pa.Table) -> None:
+        """Begin with what was saved. Nothing may have come before."""
+        assert not self.came
+        assert not self.deletions
+        if self._expiry is None or not table.num_rows:
+            self.add(table)
+            return
+        last = table.num_columns - 1
+        arrivals = one_array(table.column(last)).to_numpy()
+        rows = table.remove_column(last)
+        self.add(rows, np.full(rows.num_rows, arrivals.min()))
+        order = np.argsort(arrivals, kind="stable")
+        self._expiry.renewal(self._groups_of(rows)[order], arrivals[order])()
 
     # Groups
 

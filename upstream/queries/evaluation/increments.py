@@ -17,6 +17,8 @@ import pyarrow as pa
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
 from ..chunks.pieces import by_chunk, portions, with_chunks
+from ..partials.cumulative_merge import CumulativeMerge
+from ..partials.growing_merge import GrowingMerge
 from ..partials.running_merge import running_merge
 from ..results.answer import BY_INCREMENTS, OVER_KEPT_ROWS
 from ..results.failing_rows import FailedRows, spare
@@ -232,6 +234,18 @@ class ChunkLeaf:
     def merge_query(self) -> None:
         """None, since the tables from `merged` are already merged."""
         return None
+
+    def saved(self) -> pa.Table:
+        """Return the merge of all rows, which must be cumulative, to be restored in such a leaf."""
+        return self._cumulative().saved()
+
+    def restore(self, table: pa.Table) -> None:
+        """Begin with what was saved; raise ValueError if it has another form."""
+        self._cumulative().restore(table)
+
+    def _cumulative(self) -> GrowingMerge | CumulativeMerge:
+        assert isinstance(self._merge, GrowingMerge | CumulativeMerge)
+        return self._merge
 
     def reset(self) -> None:
         """Forget everything."""

@@ -33,6 +33,7 @@ from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
+from .view_state import ViewState
 from .window_planning import Given
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ..sql.trees import Query
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
+    from .view_state import Beginning
     from .view_table import ViewSource
 
 
@@ -56,7 +58,8 @@ class ViewPlan:
     """How a view is evaluated.
 
     `evaluation` is None if the view reads windows. `static_tables` are the tables below its
-    streams, which must stay as they were. `explanation` says which part runs when.
+    streams, which must stay as they were. `explanation` says which part runs when. `state` is what
+    can be saved; None if the view reads windows.
     """
 
     plan: Plan
@@ -64,6 +67,7 @@ class ViewPlan:
     static_tables: frozenset[str] = frozenset()
     explanation: str = ""
     release: Callable[[], None] = lambda: None
+    state: ViewState | None = None
 
 
 def plan_view(
@@ -77,8 +81,11 @@ def plan_view(
     stopwatch: Clock,
     tables_version: Callable[[], int],
     undo: list[Callable[[], None]],
+    beginning: Beginning | None = None,
 ) -> ViewPlan:
     """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
+
+    With a `beginning`, it has the saved state, and reads on from there.
 
     `undo` receives what the caller has to call, the last one first, if there will be no view:
     otherwise streams would keep rows for it.
@@ -92,8 +99,13 @@ def plan_view(
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
-        sources = ViewSources(parsed, streams, views, duck=duck, clock=clock, undo=undo)
-        return _ViewPlanner(given, sources, tables_version, undo).plan()
+        sources = ViewSources(
+            parsed, streams, views, duck=duck, clock=clock, undo=undo, beginning=beginning
+        )
+        view = _ViewPlanner(given, sources, tables_version, undo).plan()
+        if beginning is not None and view.state is not None:
+            view.state.restore(beginning.state)
+        return view
 
 
 def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
@@ -136,6 +148,8 @@ class _ViewPlanner:
         self._tables_version = tables_version
         self._undo = undo
         self._parts: list[StaticPart] = []
+        self._merges: dict[str, ChunkLeaf] = {}
+        """What merges the rows of streams, by the names of leaves."""
         self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
@@ -164,7 +178,20 @@ class _ViewPlanner:
             self._given.failing,
             (*sources.sides, *followed),
         )
-        return ViewPlan(plan, evaluation, below, self._explained(split_query), self._drop_parts)
+        explained = self._explained(split_query)
+        state = ViewState(
+            sources,
+            [(leaf, self._merges[leaf.relation]) for leaf in streams],
+            self._parts,
+            self._given.definitions,
+            schema=self._given.schema.inner,
+            macros=frozenset[str]().union(
+                *(self._functions.own_in(leaf.partial) for leaf in streams)
+            ),
+            failing=self._given.failing,
+            duck=self._duck,
+        )
+        return ViewPlan(plan, evaluation, below, explained, self._drop_parts, state)
 
     def _split(self, query: Query) -> SplitQuery:
         if not self._sources.windows:
@@ -294,7 +321,10 @@ class _ViewPlanner:
         """Return what evaluates a leaf."""
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
-            return ChunkLeaf(leaf, chunks[f"chunk_{leaf.windows[0]}"], self._duck, cumulative=True)
+            schema = chunks[f"chunk_{leaf.windows[0]}"]
+            merge = ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            self._merges[leaf.relation] = merge
+            return merge
         tables = self._version_of(leaf.partial)
         made = self._changing_leaf(leaf)
         if made is not None:

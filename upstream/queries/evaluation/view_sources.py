@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ...errors import StatementError
 from ...held_interrupt import HeldInterrupt
 from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from ...clock import Clock
     from ...database.duck import Duck
     from ...tables.engine_stream import EngineStream
-    from ...tables.log import LogReader
+    from ...tables.log import Log, LogReader
     from ..sql import ParsedQuery
     from ..sql.trees import Query
+    from .view_state import Beginning
     from .view_table import ViewSource
 
 
@@ -49,7 +51,13 @@ class ViewSources:
         duck: Duck,
         clock: Clock,
         undo: list[Callable[[], None]],
+        beginning: Beginning | None = None,
     ) -> None:
+        self._beginning = beginning
+        self.opened: dict[str, list[LogReader]] = {}
+        """All readers of each stream."""
+        self.newest_rows: dict[str, NewestRows] = {}
+        """The newest rows that are read, by what is read of which stream."""
         self._parsed = parsed
         self._streams = streams
         self._views = views
@@ -135,10 +143,16 @@ class ViewSources:
         return [FollowedRows(self._newest_of(each, follows_changes=True)) for each in self.newest]
 
     def _reader(self, name: str) -> LogReader:
+        start = None if self._beginning is None else self._beginning.starts[name].rows
         with HeldInterrupt():
-            reader = self._streams[name].log.reader()
+            reader = self.log_of(name).reader(start)
             self._undo.append(reader.close)
+        self.opened.setdefault(name, []).append(reader)
         return reader
+
+    def log_of(self, stream: str) -> Log:
+        """Return the log of a stream."""
+        return self._streams[stream].log
 
     def _view_table(self, name: str) -> ViewTable:
         with HeldInterrupt():
@@ -166,13 +180,40 @@ class ViewSources:
             expire_after=window.expire_after,
             follows_changes=follows_changes,
         )
-        with HeldInterrupt():
-            rows, reader = self._streams[window.stream].newest_and_reader()
-            self._undo.append(reader.close)
-        follower = NewestReader(reader, newest)
-        if {*window.per} <= {*definition.key}:
-            follower.begin_with(rows, self._clock.now())
+        if self._beginning is not None:
+            follower = self._restored(window, newest, self._beginning)
+        else:
+            with HeldInterrupt():
+                rows, reader = self._streams[window.stream].newest_and_reader()
+                self._undo.append(reader.close)
+            follower = NewestReader(reader, newest)
+            if {*window.per} <= {*definition.key}:
+                follower.begin_with(rows, self._clock.now())
+        self.opened.setdefault(window.stream, []).append(follower.reader)
+        self.newest_rows[_description_of(window)] = newest
         return follower
+
+    def _restored(
+        self, window: WindowClause, newest: NewestRows, beginning: Beginning
+    ) -> NewestReader:
+        """Return newest rows that begin with saved ones."""
+        saved, start = beginning.state, beginning.starts[window.stream]
+        if window.expire_after is not None and self._clock.now() < saved.moment:
+            reason = f"the clock is at {self._clock.now():,.3f} s, before the moment at which the "
+            reason += f"view was saved, {saved.moment:,.3f} s, so its keys would expire too late"
+            raise StatementError(reason, hint="use a clock that counts from the same moment")
+        newest.restore(saved.table(_description_of(window)))
+        with HeldInterrupt():
+            log = self.log_of(window.stream)
+            reader = log.reader(start.rows, deletions=start.deletions)
+            self._undo.append(reader.close)
+        return NewestReader(reader, newest)
+
+
+def _description_of(window: WindowClause) -> str:
+    """Return in words what newest rows are read."""
+    per = ", ".join(window.per)
+    return f"latest {window.rows or 1} of {window.stream} per {per} for {window.expire_after}"
 
 
 def _newest_name(number: int) -> str:

@@ -12,12 +12,12 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
 from ...database.failure import DatabaseError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
 
     from ..chunks.cutter import Piece
     from .running_merge import TableMerge
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _ROWS: Final = 10_000
 """At least this many rows wait for the next reader before they are merged without one."""
 _BEFORE_ALL: Final = -(1 << 63)
+_METADATA: Final = b"upstream.cumulative_merge"
+_MERGED: Final = b"merged"
+_PARTS: Final = b"parts"
 
 
 class CumulativeMerge:
@@ -80,6 +83,30 @@ class CumulativeMerge:
         """How many rows are held. O(parts)."""
         return sum(part.num_rows for _, part in self._parts)
 
+    def saved(self) -> pa.Table:
+        """Return what has been merged, as `restore` takes it back.
+
+        If the merge fails, such as by an overflow, these are the parts. So it fails again, or not
+        any more when others have come.
+        """
+        try:
+            kind, table = _MERGED, self._merged()
+        except (DatabaseError, pa.ArrowException):
+            parts = sorted(self._parts, key=itemgetter(0))
+            kind, table = _PARTS, pa.concat_tables([part for _, part in parts])
+        return table.replace_schema_metadata({_METADATA: kind})
+
+    def restore(self, table: pa.Table) -> None:
+        """Begin with what was saved; raise ValueError if it has another form."""
+        kind = (table.schema.metadata or {}).get(_METADATA)
+        if kind is None or not table.schema.equals(self._merge.schema):
+            raise ValueError("the table was saved by another version, or for another query")
+        table = table.replace_schema_metadata(self._merge.schema.metadata)
+        if table.num_rows:
+            self._parts = [(_BEFORE_ALL if kind == _MERGED else _BEFORE_ALL + 1, table)]
+        self._rows = table.num_rows
+        self._merge_at = max(_ROWS, 2 * self._rows)
+
     def describe(self) -> str:
         """Describe in a phrase how it merges."""
         return f"adding each to one growing partial, by {self._merge.describe()}"
@@ -113,3 +140,8 @@ class CumulativeMerge:
         """Assert every invariant."""
         assert self.rows <= self._rows
         assert [chunk for chunk, _ in self._parts[1:]].count(_BEFORE_ALL) == 0
+
+
+def is_of_cumulative_merge(table: pa.Table) -> bool:
+    """Tell whether a table was saved by a cumulative merge."""
+    return _METADATA in (table.schema.metadata or {})

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
-from .cumulative_merge import CumulativeMerge
+from .cumulative_merge import CumulativeMerge, is_of_cumulative_merge
 from .grouped_state import GroupedState
 
 if TYPE_CHECKING:
@@ -109,6 +109,22 @@ class GrowingMerge:
             return self._overflowed.rows
         waiting: int = sum(partial.num_rows for _, partial in self._waiting)
         return self._state.rows + waiting
+
+    def saved(self) -> pa.Table:
+        """Return what has been merged, as `restore` takes it back."""
+        self._take_in()
+        assert self._overflowed is not None or not self._waiting, "a part is not due yet"
+        return self._state.save() if self._overflowed is None else self._overflowed.saved()
+
+    def restore(self, table: pa.Table) -> None:
+        """Begin with what was saved; raise ValueError if it has another form."""
+        if not is_of_cumulative_merge(table):
+            self._state.restore(table)
+            return
+        merge = CumulativeMerge(self._merge)
+        merge.advance(_BEFORE_ALL, self._end)
+        merge.restore(table)
+        self._overflowed = merge
 
     def describe(self) -> str:
         """Describe in a phrase how it merges."""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Place = tuple[tuple[int, int], ...]
 """The inputs and chunks of a row, or of a pair of rows."""
 
+Saved = tuple[int, str | None, list[tuple[list[tuple[int, int]], int, str]]]
+"""The count, the last error, and for each place how many rows failed, and how."""
+
 _STATEMENTS: Final = 2_000
 """At most this many statements are spent on a batch; the rows that are then not tried are left
 out too."""
@@ -129,6 +132,17 @@ class FailingRows:
         if rows:
             self.count += rows
             self.error = error
+
+    def saved(self) -> list[object]:
+        """Return the counts as plain lists, to be restored."""
+        places = [[place, *counted] for place, counted in self._places.items()]
+        return [self.count, self.error, places]
+
+    def restore(self, saved: Saved) -> None:
+        """Begin with what was saved, which may have become lists."""
+        self.count, self.error, places = saved
+        for place, count, error in places:
+            self._places[tuple((number, chunk) for number, chunk in place)] = count, error
 
     def within(self, spans: Sequence[Span]) -> tuple[int, str | None]:
         """Return how many rows failed in the chunks of a window, and how one of them did."""
