@@ -118,7 +118,7 @@ class ViewStatements:
                 hint = f"write DROP VIEW {known} first, or give the new view another name"
                 reason = f"the view {known} cannot read itself"
                 raise StatementError(reason, statement.text, statement.place, hint)
-            _check_columns(statement, view.schema)
+            _check_columns(statement, view.definition.schema)
             with HeldInterrupt():
                 old = None if known is None else self._catalogue.remove_view(known)
                 self._catalogue.add_view(view)
