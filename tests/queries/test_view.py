@@ -46,7 +46,8 @@ def test_a_view_has_a_name_columns_and_a_text(engine: Engine) -> None:
     assert view.name == "Sums"
     assert view.schema == pa.schema([("key", pa.string()), ("n", pa.int64())])
     assert view.definition.is_view
-    assert (view.streams, view.tables, view.static_tables) == ({"bids"}, set(), set())
+    assert view.streams == frozenset({"bids"})
+    assert view.tables == view.static_tables == frozenset()
     assert view.text == SUMS
     assert repr(view) == "<ContinuousView 'Sums' over bids>"
     with pytest.raises(UnknownNameError, match="view named 'others'"):
