@@ -157,3 +157,13 @@ def test_macros_of_the_user_are_known_and_those_that_may_read_a_table() -> None:
     assert functions.own_in(tree) == frozenset({"more", "plain", "rows_of"})
     assert functions.reading_in(tree) == "more"
     assert functions.reading_in(value_of("plain(list_sum([1]))")) == ""
+
+
+def test_a_macro_is_known_in_any_case() -> None:
+    duck = Duck()
+    duck.run_as_written("CREATE MACRO Spread(x) AS max(x) - min(x)", {})
+    duck.run_as_written('CREATE MACRO "Dice"() AS random()', {})
+    functions = functions_of(duck)
+    duck.close()
+    assert functions.is_aggregate(value_of("SPREAD(x)"))
+    assert functions.volatile_in(value_of("1 + dice()")) == "dice"
