@@ -207,7 +207,9 @@ class ContinuousQuery:
                 return answer, None
             told = self._told(answer)
             if told.error is not None:
-                raise QueryError(f"{self.name} has no result: {told.error}", self.text)
+                hint = "create the view WITH (on_error = 'skip') to leave out rows that fail"
+                reason = f"{self.name} has no result: {told.error}"
+                raise QueryError(reason, self.text, hint=hint if told.rows_failed else "")
             return answer, told.table
 
     def has_waiting(self) -> bool:
