@@ -262,6 +262,16 @@ def test_a_restored_state_goes_on_with_the_same_bits(
     assert str(state.table().to_pylist()) == str(other.table().to_pylist())
 
 
+def test_a_restored_state_has_nothing_of_what_it_had_before() -> None:
+    model, other = Model(*FORMS["one"]), Model(*FORMS["one"])
+    model.change([(("a",), 1)], 1)()
+    other.change([(("b",), None)], 1)()
+    other.check()
+    other.state.restore(model.state.save())
+    other.rows = model.rows
+    other.check()
+
+
 @pytest.mark.parametrize("change", ["version", "states", "types", "counts"])
 def test_what_was_saved_in_another_form_is_refused(
     change: str, monkeypatch: pytest.MonkeyPatch
