@@ -54,7 +54,7 @@ class GrowingMerge:
         self._waiting: list[Piece] = []
         """What was staged and is not in the state yet."""
         self._unsettled = 0
-        """How many rows were staged since they were last taken in, as far as they were due."""
+        """How many rows were staged since the state last took in what was due."""
         self._overflowed: CumulativeMerge | None = None
         """What merges everything since values have become too large."""
         self._end = _BEFORE_ALL
@@ -74,7 +74,6 @@ class GrowingMerge:
         """Take in what is due, if that is enough to be worth a call without a reader."""
         if self._overflowed is None and self._unsettled >= _ROWS:
             self._take_in()
-            self._unsettled = 0
         if self._overflowed is not None:
             self._overflowed.settle()
 
@@ -134,6 +133,7 @@ class GrowingMerge:
             with self._hold:
                 change.apply()
                 self._waiting = waiting[number:]
+        self._unsettled = 0
 
     def _hand_over(self) -> None:
         """Let a cumulative merge do everything from now on."""
@@ -141,8 +141,8 @@ class GrowingMerge:
         merge.advance(_BEFORE_ALL, self._end)
         merge.stage([(_BEFORE_ALL, self._state.table()), *self._waiting])
         nothing = self._new_state()
-        with self._hold:
-            self._overflowed, self._state, self._waiting = merge, nothing, []
+        self._overflowed = merge  # from here on, only this is read
+        self._state, self._waiting = nothing, []
 
     def _check(self) -> None:
         """Assert every invariant."""
