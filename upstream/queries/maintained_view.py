@@ -145,7 +145,8 @@ class MaintainedView(ContinuousQuery):
         """Return the result over everything, computed again if anything has come."""
         if self.is_closed:
             raise ClosedError("view")
-        answer = self._current()
+        with self._others.at_one_moment():
+            answer = self._current()
         known = self._known
         if known is None or known[0] is not answer:
             told = self._told(answer)

@@ -70,7 +70,9 @@ class Statements:
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""
-        if (answer := self._known.answer(text)) is not None:
+        with self._catalogue.at_one_moment():
+            answer = self._known.answer(text)
+        if answer is not None:
             return answer
         statement = sql.parse(text, self._duck)
         if isinstance(statement, sql.CreateView | sql.DropView):
@@ -97,7 +99,8 @@ class Statements:
         """Answer a query, and keep it ready for the next time."""
         query = OneTimeSql(self._duck, self._catalogue.relations).ready(text)
         try:
-            answer = query.answer()
+            with self._catalogue.at_one_moment():
+                answer = query.answer()
         except BaseException:
             query.close()
             raise
