@@ -133,6 +133,11 @@ def answer(engine: Engine) -> tuple[int, ...] | None:
     return tuple(row.values())
 
 
+def interrupter(number: int) -> Interrupter:
+    """Return what raises at the moment of a number."""
+    return Interrupter("line", lambda moment: moment.number == number, files=FILES)
+
+
 @pytest.mark.parametrize("name", [name for name in ACTIONS if name != "close"])
 def test_an_interrupt_leaves_a_view_as_it_was_or_done(name: str, engine: Engine) -> None:
     action = ACTIONS[name]
@@ -145,7 +150,7 @@ def test_an_interrupt_leaves_a_view_as_it_was_or_done(name: str, engine: Engine)
         with Engine(clock=ManualClock()) as other:
             make(other)
             action.before(other)
-            once = Interrupter("line", lambda moment: moment.number == number, files=FILES)  # noqa: B023  # used here
+            once = interrupter(number)
             with suppress(KeyboardInterrupt), once.watching():
                 action.act(other)
             assert once.raised == 1
@@ -180,12 +185,11 @@ def test_an_interrupt_at_every_line_in_turn_changes_no_answer(engine: Engine) ->
 
 def test_an_interrupted_close_of_the_engine_can_be_repeated() -> None:
     action = ACTIONS["close"]
-    watcher = Interrupter("line", files=FILES)
     for number in range(0, 60, 7):
         engine = Engine(clock=ManualClock())
         make(engine)
         action.before(engine)
-        watcher = Interrupter("line", lambda moment: moment.number == number, files=FILES)  # noqa: B023  # used here
+        watcher = interrupter(number)
         with suppress(KeyboardInterrupt), watcher.watching():
             action.act(engine)
         engine.close()

@@ -274,12 +274,12 @@ class Duck:
 
     def environment(self) -> dict[str, str]:
         """Return the version of DuckDB, and the settings that results may depend on."""
-        settings = self.rows(
+        found = self.rows(
             "SELECT name, coalesce(value, '') FROM duckdb_settings()"
             " WHERE list_contains(?, name) ORDER BY name",
             [_OF_RESULTS],
         )
-        return {"DuckDB": duckdb.__version__, **dict(settings)}
+        return {"DuckDB": duckdb.__version__} | {each[0]: each[1] for each in found}
 
     def lend(self, schema: pa.Schema) -> LentRelation:
         """Lend DuckDB a table that can be exchanged at any time, under a name of its own."""

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .choices import Choices
     from .continuous_query import Others
     from .evaluation.view_planning import ViewPlan
-    from .evaluation.view_state import ViewState
     from .results.answer import Answer
 
 _MANY_ROWS: Final = 10_000
@@ -36,8 +35,6 @@ a millisecond, however few rows it reads."""
 _EAGER_READS: Final = 10.0
 """From this number of reads per refresh on, the result is computed when rows arrive."""
 _SMOOTHING: Final = 0.2
-_ATTEMPTS: Final = 1_000
-"""How often what waits is taken in until a view that reads a stream twice has read it evenly."""
 
 
 class MaintainedView(ContinuousQuery):
@@ -150,12 +147,15 @@ class MaintainedView(ContinuousQuery):
         """Return the result over everything, computed again if anything has come."""
         if self.is_closed:
             raise ClosedError("view")
-        answer = self._current()
+        with self._others.at_one_moment():
+            answer = self._current()
         known = self._known
         if known is None or known[0] is not answer:
             told = self._told(answer)
             if told.error is not None:
-                raise QueryError(f"the view {self.name} has no result: {told.error}", self.text)
+                hint = "create the view WITH (on_error = 'skip') to leave out rows that fail"
+                reason = f"the view {self.name} has no result: {told.error}"
+                raise QueryError(reason, self.text, hint=hint if told.rows_failed else "")
             table = told.table.rename_columns(self._definition.schema.names)
             known = self._known = answer, table
             self._refreshes += 1
@@ -220,7 +220,9 @@ class MaintainedView(ContinuousQuery):
                 reason = f"the view {self.name} reads windows, and such views cannot be saved yet"
                 hint = "save a view of the streams themselves, and read that view by queries"
                 raise StatementError(reason, self.text, hint=hint)
-            self._take_in_evenly(state)
+            with self._others.at_one_moment():
+                self._evaluate()
+            assert state.is_even(), "all that reads a stream has read the same rows"
             saved = SavedView(
                 name=self.name,
                 text=self.text,
@@ -230,15 +232,6 @@ class MaintainedView(ContinuousQuery):
                 state=state.saved(self._clock.now()),
             )
             write_view(path, saved)
-
-    def _take_in_evenly(self, state: ViewState) -> None:
-        """Take in what waits, so that all that reads a stream has read the same rows."""
-        for _ in range(_ATTEMPTS):
-            self._evaluate()
-            if state.is_even():
-                return
-        reason = f"rows arrive faster than the view {self.name} takes them in"
-        raise StatementError(reason, self.text, hint="save it when fewer rows arrive")
 
     # Description
 

@@ -112,7 +112,9 @@ class ViewStatements:
         self._catalogue.evaluate_fillers(saved.text)
         positions = saved.state.positions.items()
         starts = {name: resumed(name, streams[name].log, each) for name, each in positions}
-        self._create(statement, None, Beginning(saved.state, starts))
+        self._create(
+            statement, self._catalogue.found_view(saved.name), Beginning(saved.state, starts)
+        )
         return saved.name
 
     def _check_sources(self, saved: SavedView) -> None:
@@ -161,17 +163,20 @@ class ViewStatements:
                 hint = f"write DROP VIEW {known} first, or give the new view another name"
                 reason = f"the view {known} cannot read itself"
                 raise StatementError(reason, statement.text, statement.place, hint)
-            _check_columns(statement, view.schema)
+            _check_columns(statement, view.definition.schema)
             with HeldInterrupt():
                 old = None if known is None else self._catalogue.remove_view(known)
                 self._catalogue.add_view(view)
                 for name, start in () if beginning is None else beginning.starts.items():
                     self._catalogue.streams[name].log.origin = start.origin
-                undo = [] if old is None else [old.close]
-        finally:  # what was planned for no view is released, or else the view that was replaced
+                undo.clear()
+                if old is not None:
+                    old.close()
+        except BaseException:
             with HeldInterrupt():
                 for each in reversed(undo):
                     each()
+            raise
 
     def _planned(
         self,

@@ -133,10 +133,10 @@ class FailingRows:
             self.count += rows
             self.error = error
 
-    def saved(self) -> list[object]:
-        """Return the counts as plain lists, to be restored."""
-        places = [[place, *counted] for place, counted in self._places.items()]
-        return [self.count, self.error, places]
+    def saved(self) -> Saved:
+        """Return the counts, to be restored."""
+        places = [([*place], *counted) for place, counted in self._places.items()]
+        return self.count, self.error, places
 
     def restore(self, saved: Saved) -> None:
         """Begin with what was saved, which may have become lists."""
