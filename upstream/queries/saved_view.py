@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _KIND: Final = b"UpStream view "
 _VERSION: Final = b"1"
+_LONGEST_HEAD: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +106,26 @@ _PLAIN: Final = ("name", "text", "columns", "max_staleness", "on_error")
 
 def read_view(path: Path) -> SavedView:
     """Read a file; raise QueryError if it is no saved view, of another version, or damaged."""
-    whole = memoryview(path.read_bytes())
-    end = bytes(whole[:128]).find(b"\n")
-    head = bytes(whole[: max(end, 0)])
+    whole = path.read_bytes()
+    head, _, _ = whole[:_LONGEST_HEAD].partition(b"\n")
     if not head.startswith(_KIND):
         raise QueryError(f"{path} is not the file of a saved view")
     version, _, checksum = head.removeprefix(_KIND).partition(b" ")
     if version != _VERSION:
         known = f"this version of the library reads version {_VERSION.decode()}"
         raise QueryError(f"{path} has version {version.decode(errors='replace')}; {known}")
-    content = whole[end + 1 :]
-    if sha256(content).hexdigest().encode() != checksum:
+    first = len(head) + 1
+    if sha256(memoryview(whole)[first:]).hexdigest().encode() != checksum:
         hint = "restore another copy, or create the view anew"
         raise QueryError(f"{path} is damaged: it is not as it was written", hint=hint)
-    return _view_in(pa.py_buffer(content))
+    return _view_in(whole, first)
 
 
-def _view_in(content: pa.Buffer) -> SavedView:
-    source = pa.BufferReader(content)
-    header = loads(source.readline())
+def _view_in(whole: bytes, first: int) -> SavedView:
+    """Return the view that begins at a place of a file."""
+    end = whole.index(b"\n", first)
+    header = loads(whole[first:end])
+    source = pa.BufferReader(pa.py_buffer(whole).slice(end + 1))
     tables = {name: pa.ipc.open_stream(source).read_all() for name in header["tables"]}
     positions = {name: Position(**each) for name, each in header["positions"].items()}
     plain = {name: header[name] for name in _PLAIN}

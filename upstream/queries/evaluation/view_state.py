@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from json import dumps, loads
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError
@@ -114,13 +112,10 @@ class ViewState:
 
     def is_even(self) -> bool:
         """Tell whether all readers of each stream have read equally far."""
-        return not any(
-            one.position != other.position
-            or (one.follows_deletions and other.follows_deletions)
-            and one.deletions != other.deletions
-            for readers in self._sources.opened.values()
-            for one, other in pairwise(sorted(readers, key=attrgetter("follows_deletions")))
-        )
+        readers = self._sources.opened.values()
+        rows = [{each.position for each in of} for of in readers]
+        deletions = [{each.deletions for each in of if each.follows_deletions} for of in readers]
+        return all(len(of) == 1 for of in rows) and all(len(of) <= 1 for of in deletions)
 
     def saved(self, moment: float) -> SavedState:
         """Return the state; everything that has been read must be taken in.
