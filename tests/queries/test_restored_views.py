@@ -5,9 +5,11 @@ It is restored in the same engine, in another one, and in another process.
 
 from __future__ import annotations
 
+import gc
+import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.interrupted import FOLDER, Interrupter, respect_held_interrupts
+from tests.interrupted import FOLDER, Interrupter, Moment, respect_held_interrupts
 from upstream import ContinuousView, Engine, ManualClock, PositionNotKeptError
 from upstream.errors import NameTakenError, QueryError, StatementError, UnknownNameError
 
@@ -494,6 +496,8 @@ def test_a_view_of_what_a_query_fills_is_restored_in_its_engine_only(
 
 # Interruptions
 
+PLACES = 2 * int(os.environ.get("INTERRUPTED_LINES", "6"))
+"""At about how many moments each action is interrupted once."""
 FILES = tuple(
     f"{FOLDER}/queries/{name}"
     for name in ("maintained_view", "saved_view", "view", "catalogue", "evaluation/view")
@@ -501,7 +505,9 @@ FILES = tuple(
 
 
 def lent(engine: Engine) -> tuple[int, int, int]:
-    """Return how many tables are lent, how many are our own, and the readers of a stream."""
+    """Return how many tables are lent, how many are our own, and the readers of streams."""
+    gc.collect()
+    engine._duck._relations.sweep()
     views = engine._duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
     own = engine._duck.rows(
         "SELECT table_name FROM duckdb_tables() WHERE starts_with(table_name, '__')"
@@ -510,52 +516,71 @@ def lent(engine: Engine) -> tuple[int, int, int]:
     return len(views), len(own), sum(len(log._readers) for log in logs)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("query", [VIEWS["joined"], VIEWS["roads"]], ids=["joined", "roads"])
+def interrupted(act: Callable[[], object]) -> Iterator[Moment]:
+    """Do something, interrupted at one moment, then at a later one, and so on."""
+    watcher = Interrupter("line", files=FILES)
+    with watcher.watching():
+        act()
+    assert watcher.count > 50
+    for number in range(0, watcher.count, max(1, watcher.count // PLACES)):
+        once = Interrupter("line", lambda moment: moment.number == number, files=FILES)  # noqa: B023  # used here
+        with suppress(KeyboardInterrupt), once.watching():
+            act()
+        if once.raised:
+            yield next(each for each in once.seen.values() if each.number == number)
+
+
+two_kinds = pytest.mark.parametrize(
+    "query", [VIEWS["joined"], VIEWS["roads"]], ids=["joined", "roads"]
+)
+
+
+@two_kinds
 def test_an_interrupted_save_leaves_the_old_file_or_the_new_one(
     query: str, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     respect_held_interrupts(monkeypatch)
     view = saved(engine, tmp_path, query)
-    old = (tmp_path / "v").read_bytes()
-    number, is_done = 0, False
-    while not is_done:
+    contents = [(tmp_path / "v").read_bytes()]
+
+    def save() -> None:
         feed(engine, ("a", 1))
-        once = Interrupter("line", lambda moment: moment.number == number, files=FILES)  # noqa: B023  # used here
-        with suppress(KeyboardInterrupt), once.watching():
-            view.save(tmp_path / "v")
-        is_done = not once.raised
-        assert [path.name for path in tmp_path.iterdir()] == ["v"]
-        number += 3
-    assert number > 60
-    assert (tmp_path / "v").read_bytes() != old
+        view.save(tmp_path / "v")
+
+    for place in interrupted(save):
+        assert [path.name for path in tmp_path.iterdir()] == ["v"], f"interrupted at {place}"
+        contents.append((tmp_path / "v").read_bytes())
+        with ExitStack() as stack:
+            again = made(stack).restore_view(tmp_path / "v")
+            known = view.positions["bids"]
+            assert again.positions["bids"] in range(2, known + 1), f"interrupted at {place}"
+    assert 1 < len({*contents}) < len(contents), "some were interrupted before the end"
+    view.save(tmp_path / "v")
     with ExitStack() as stack:
         other = made(stack)
-        assert other.restore_view(tmp_path / "v").positions == {"bids": 2 + number // 3}
+        assert other.restore_view(tmp_path / "v").positions == view.positions
         assert answer(other) == answer(engine)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("query", [VIEWS["joined"], VIEWS["roads"]], ids=["joined", "roads"])
+@two_kinds
 def test_an_interrupted_restore_leaves_nothing_or_the_view(
-    query: str, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    query: str,
+    engine: Engine,
+    other: Engine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     respect_held_interrupts(monkeypatch)
     saved(engine, tmp_path, query)
-    expected = answer(engine)
-    with ExitStack() as stack:
-        other = made(stack)
-        nothing = lent(other)
-        number, raised = 0, 1
-        while raised:
-            once = Interrupter("line", lambda moment: moment.number == number, files=FILES)  # noqa: B023  # used here
-            with suppress(KeyboardInterrupt), once.watching():
-                other.restore_view(tmp_path / "v")
-            raised = once.raised
-            if other.views:
-                assert other._catalogue.streams["bids"].log.origin == 2
-                assert answer(other) == expected
-                other.sql("DROP VIEW v")
-            assert lent(other) == nothing
-            number += 5
-        assert number > 100
+    nothing = lent(other)
+
+    def restore() -> None:
+        other.sql("DROP VIEW IF EXISTS v")
+        other.restore_view(tmp_path / "v")
+
+    for place in interrupted(restore):
+        if other.views:
+            assert other._catalogue.streams["bids"].log.origin == 2
+            assert answer(other) == answer(engine)
+            other.sql("DROP VIEW v")
+        assert lent(other) == nothing, f"interrupted at {place}"
