@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from upstream import Engine, ManualClock
 from upstream.database.duck import Duck
 
+from .saving import made
 from .setting import make_streams
 
 
@@ -22,6 +24,20 @@ def engine(clock: ManualClock) -> Iterator[Engine]:
     with Engine(clock=clock) as engine:
         make_streams(engine)
         yield engine
+
+
+@pytest.fixture
+def saving() -> Iterator[Engine]:
+    """Return an engine with streams for the views of `VIEWS` in saving.py."""
+    with ExitStack() as stack:
+        yield made(stack)
+
+
+@pytest.fixture
+def restoring() -> Iterator[Engine]:
+    """Return another engine like `saving`."""
+    with ExitStack() as stack:
+        yield made(stack)
 
 
 @pytest.fixture(scope="module")

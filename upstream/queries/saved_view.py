@@ -128,6 +128,7 @@ def _view_in(whole: bytes, first: int) -> SavedView:
     source = pa.BufferReader(pa.py_buffer(whole).slice(end + 1))
     tables = {name: pa.ipc.open_stream(source).read_all() for name in header["tables"]}
     positions = {name: Position(**each) for name, each in header["positions"].items()}
+    header["columns"] = tuple(header["columns"])
     plain = {name: header[name] for name in _PLAIN}
     state = SavedState(header["moment"], header["form"], positions, header["failed"], tables)
     return SavedView(**plain, state=state)

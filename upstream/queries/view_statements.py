@@ -271,7 +271,7 @@ def _creation(saved: SavedView) -> CreateView:
         text=saved.text,
         name=saved.name,
         query=saved.text,
-        columns=tuple(saved.columns),
+        columns=saved.columns,
         options=options,
         words=(),
         or_replace=False,

@@ -211,9 +211,9 @@ class ViewSources:
 
 
 def _description_of(window: WindowClause) -> str:
-    """Return in words what newest rows are read."""
-    per = ", ".join(window.per)
-    return f"latest {window.rows or 1} of {window.stream} per {per} for {window.expire_after}"
+    """Return what newest rows are read, as a name for them."""
+    per = f"rows => {window.rows or 1}, per => ({', '.join(window.per)})"
+    return f"latest({window.stream}, {per}, expire_after => {window.expire_after})"
 
 
 def _newest_name(number: int) -> str:
