@@ -72,6 +72,12 @@ class Statements:
         """Run one statement, and return its result."""
         if (answer := self._known.answer(text)) is not None:
             return answer
+        try:
+            return self._run(text)
+        finally:
+            self._known.forget_outdated()
+
+    def _run(self, text: str) -> pa.Table:
         statement = sql.parse(text, self._duck)
         if isinstance(statement, sql.CreateView | sql.DropView):
             if self._views.run(statement):
