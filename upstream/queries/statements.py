@@ -105,7 +105,10 @@ class Statements:
         except BaseException:
             query.close()
             raise
-        self._known.add(text, query)
+        if query.is_lasting:
+            self._known.add(text, query)
+        else:
+            query.close()
         return answer
 
     def close(self) -> None:
