@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from tests.queries.setting import append
 from upstream import Engine, ManualClock
+from upstream.database.duck import Duck
 from upstream.errors import QueryError
 from upstream.queries import known_queries as module
-from upstream.queries import statements as caller
+from upstream.queries import sql
 from upstream.queries.known_queries import KnownQueries
+from upstream.queries.sql import Statement
 
 SUMS = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
 
@@ -24,13 +26,13 @@ SUMS = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that were parsed."""
     texts: list[str] = []
-    parse = caller.sql.parse
+    parse = sql.parse
 
-    def parsed(text: str, *given: object) -> object:
+    def parsed(text: str, duck: Duck) -> Statement:
         texts.append(text)
-        return parse(text, *given)  # type: ignore[arg-type]
+        return parse(text, duck)
 
-    monkeypatch.setattr(caller.sql, "parse", parsed)
+    monkeypatch.setattr(sql, "parse", parsed)
     return texts
 
 
