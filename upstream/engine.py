@@ -24,6 +24,7 @@ from .errors import (
     StreamFullError,
 )
 from .extras import missing_extra
+from .held_interrupt import HeldInterrupt
 from .queries.choices import (
     Choices,
     Emit,
@@ -388,7 +389,7 @@ class Engine:
 
     def close(self) -> None:
         """Close all queries and plans, and the database."""
-        with self._lock:
+        with self._lock, HeldInterrupt():
             if self._is_closed:
                 return
             for plan in self._catalogue.plans.values():

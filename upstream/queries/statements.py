@@ -74,6 +74,12 @@ class Statements:
             answer = self._known.answer(text)
         if answer is not None:
             return answer
+        try:
+            return self._run(text)
+        finally:
+            self._known.forget_outdated()
+
+    def _run(self, text: str) -> pa.Table:
         statement = sql.parse(text, self._duck)
         if isinstance(statement, sql.CreateView | sql.DropView):
             if self._views.run(statement):
@@ -104,7 +110,10 @@ class Statements:
         except BaseException:
             query.close()
             raise
-        self._known.add(text, query)
+        if query.is_lasting:
+            self._known.add(text, query)
+        else:
+            query.close()
         return answer
 
     def close(self) -> None:
