@@ -385,6 +385,8 @@ class Engine:
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)
+        with self._lock:
+            self._catalogue.end_moment()
         return serve(self._runnables, self._scheduler, self._clock, seconds)
 
     def close(self) -> None:

@@ -98,8 +98,14 @@ class MaintainedView(ContinuousQuery):
 
     # The result
 
-    def table(self) -> pa.Table:
+    def read(self) -> pa.Table:
         """Return the result; see `ContinuousView.table`."""
+        with self._lock:
+            self._others.end_moment()
+            return self.table()
+
+    def table(self) -> pa.Table:
+        """Return the result for a query that reads the view, at the moment of that query."""
         with self._lock:
             self._reads += 1
             self._reads_since_refresh += 1

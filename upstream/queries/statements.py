@@ -70,6 +70,7 @@ class Statements:
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""
+        self._catalogue.end_moment()
         with self._catalogue.at_one_moment():
             answer = self._known.answer(text)
         if answer is not None:

@@ -73,7 +73,7 @@ class ContinuousView:
         last result is given as long as the first row that it lacks is not older than that. Raises
         QueryError if the query fails, such as on a row that cannot be cast.
         """
-        return self._view.table()
+        return self._view.read()
 
     def explain(self, *, sql: bool = False) -> str:
         """Describe what ran once, what runs as rows arrive, and what runs when the view is read.

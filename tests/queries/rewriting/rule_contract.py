@@ -24,7 +24,8 @@ _EXAMPLES = os.environ.get("RULE_EXAMPLES")
 
 def is_bounded(split: SplitQuery) -> bool:
     """Tell whether the parts keep no rows, so that the query can stand over a landmark."""
-    return all(leaf.groups is not None and len(leaf.windows) == 1 for leaf in split.leaves)
+    kept = (leaf.groups is not None or leaf.keep is not None for leaf in split.leaves)
+    return all(kept) and all(len(leaf.windows) == 1 for leaf in split.leaves)
 
 
 class RuleContract:
