@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import monotonic
 
 import pyarrow as pa
@@ -38,7 +39,7 @@ class Stress:
         self._until = monotonic() + SECONDS
 
     def run(self) -> None:
-        work: list[Callable[[], None]] = [lambda n=n: self._append(n) for n in range(WRITERS)]  # type: ignore[misc]
+        work: list[Callable[[], None]] = [partial(self._append, n) for n in range(WRITERS)]
         work += [lambda: self._read(list(VIEWS)), lambda: self._read(["totals"]), self._define]
         with ThreadPoolExecutor(len(work)) as pool:
             for done in [pool.submit(each) for each in work]:

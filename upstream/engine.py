@@ -180,6 +180,14 @@ class Engine:
 
         Its columns are those of the result and, for windows, `window_end`, which is the time unless
         the result has another one. Whatever reads the stream lets the query be evaluated first.
+        A view over streams is kept up to date as rows arrive, and read like a table:
+
+            CREATE [OR REPLACE] VIEW [IF NOT EXISTS] means [(symbol, mean)]
+            [WITH (max_staleness = INTERVAL '5 seconds', on_error = 'skip')] AS
+            SELECT symbol, avg(price) FROM trades GROUP BY symbol
+
+        A stream in it is all its rows since then, and `latest(trades)` the newest row of each key.
+        `EXPLAIN means` says which part of the query runs when.
         """
         self._check_open()
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.errors import NameTakenError, StatementError, UnknownNameError
 from upstream.queries.catalogue import Catalogue
+from upstream.queries.evaluation.view import ViewEvaluation
 
 
 def test_unnamed_queries_are_numbered() -> None:
@@ -94,3 +96,50 @@ def test_a_stream_of_results_is_scanned_after_its_query_was_evaluated(chained: C
     relation = chained.relations["a"]
     assert relation.scan(["n"]).to_pydict() == {"n": [7]}
     assert relation.definition is chained.streams["a"].definition
+
+
+BOTH_ROADS = "(SELECT count(*) FROM beats) AS a, (SELECT count(*) FROM latest(beats) AS l) AS b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FROM counts",
+        "SELECT x.a, y.b FROM counts AS x, others AS y",
+        "FROM counts JOIN others USING (a, b)",
+    ],
+    ids=["one view", "two views", "two views joined"],
+)
+def test_a_query_that_reads_a_stream_by_two_roads_sees_an_insert_by_both_or_by_none(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql("CREATE STREAM beats (n BIGINT) KEY (n)")
+        engine.sql(f"CREATE VIEW counts AS SELECT {BOTH_ROADS}")
+        engine.sql(f"CREATE VIEW others AS SELECT {BOTH_ROADS}")
+        stream = engine._catalogue.streams["beats"]
+        stream.append(pa.table({"n": [1, 2, 3]}))
+        take_in = ViewEvaluation.take_in
+        numbers = count(4)
+
+        def with_inserts(self: ViewEvaluation, now: float) -> None:
+            stream.append(pa.table({"n": [next(numbers)]}))  # as another thread could
+            take_in(self, now)
+            stream.append(pa.table({"n": [next(numbers)]}))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ViewEvaluation, "take_in", with_inserts)
+            assert engine.sql(text).to_pylist() == [{"a": 3, "b": 3}]
+        found = stream.log.rows
+        assert found > 3
+        assert engine.sql(text).to_pylist() == [{"a": found, "b": found}]
+
+
+def test_what_was_held_is_released_when_a_query_fails() -> None:
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql("CREATE STREAM beats (n BIGINT) KEY (n)")
+        catalogue = engine._catalogue
+        with pytest.raises(ZeroDivisionError), catalogue.at_one_moment(), catalogue.at_one_moment():
+            raise ZeroDivisionError
+        engine.append("beats", {"n": [1]})
+        assert engine.sql("SELECT n FROM beats").to_pydict() == {"n": [1]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -70,3 +71,25 @@ def test_every_query_returns_rows(clock: ManualClock) -> None:
             result = engine.sql(text(name))
             assert result is not None
             assert any(any(row.values()) for row in result.to_pylist()), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_view_over_a_stream_is_what_its_query_returns_after_each_of_ten_batches(
+    stream: str, clock: ManualClock
+) -> None:
+    rows = tables()[stream]
+    names = [name for name, read in CASES if read == stream and (name, stream) not in REFUSED]
+    ends = [i * rows.num_rows // 10 for i in range(11)]
+    with engine_with(stream, clock) as engine:
+        for name in names:
+            engine.sql(f"CREATE VIEW view_{name} AS {text(name)}")
+        for start, end in pairwise(ends):
+            batch = rows.slice(start, end - start)
+            engine.append(stream, batch)
+            engine.create_table(f"batch_{end}", batch)
+            engine.sql(f"INSERT INTO truth FROM batch_{end}")
+            for name in names:
+                expected = engine.sql(text(name, **{stream: "truth"}))
+                found = engine.sql(f"FROM view_{name}")
+                assert not difference(expected, found, is_ordered=False), name

@@ -85,6 +85,29 @@ def test_a_reader_that_does_not_follow_deletions_knows_nothing_of_them() -> None
     assert [follower.waiting, len(log.deletions)] == [0, 0]
 
 
+def test_while_a_log_is_held_its_readers_see_nothing_new() -> None:
+    log = Log()
+    reader, follower = log.reader(), log.reader(follows_deletions=True)
+    log.add(pa.table({"x": [1, 2]}), 1.0)
+    log.delete(pa.table({"k": [1]}), 2.0)
+    log.hold()
+    log.add(pa.table({"x": [3]}), 3.0)
+    log.delete(pa.table({"k": [2]}), 4.0)
+    assert (reader.waiting, follower.waiting, follower.waiting_batches) == (2, 3, 2)
+    assert [each.arrival for each in reader.peek()] == [1.0]
+    assert [each.arrival for each in follower.peek_all()] == [1.0, 2.0]
+    reader.take(2)
+    follower.take(2, 1)
+    assert reader.waiting == follower.waiting == 0
+    assert reader.first_waiting() is follower.first_waiting() is None
+    assert reader.peek() == follower.peek_all() == []
+    log.release()
+    log.release()
+    assert [each.arrival for each in reader.peek()] == [3.0]
+    assert [each.arrival for each in follower.peek_all()] == [3.0, 4.0]
+    assert (reader.first_waiting(), follower.waiting) == (3.0, 2)
+
+
 def test_threads_add_while_each_reader_takes_what_comes() -> None:
     log, count = Log(), 3_000
     readers = [log.reader() for _ in range(2)]

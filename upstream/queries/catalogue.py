@@ -6,15 +6,17 @@ query's name, and nothing else writes to it.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import NameTakenError, ParameterError, StatementError, UnknownNameError
+from ..held_interrupt import HeldInterrupt
 from ..tables.engine_stream import Streams
 from .scheduling import Runnable
 from .sql.source_text import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Set
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     import pyarrow as pa
 
@@ -71,6 +73,7 @@ class Catalogue:
 
     __slots__ = (
         "_fillers",
+        "_is_held",
         "_numbered",
         "_tables_version",
         "plans",
@@ -88,6 +91,8 @@ class Catalogue:
         """The queries that fill streams, by stream."""
         self._numbered = 0
         self._tables_version = 0
+        self._is_held = False
+        """Whether logs are held, by the one thread that evaluates."""
 
     # What SQL can read
 
@@ -99,6 +104,29 @@ class Catalogue:
             return {**self.streams, **self.views} if self.views else self.streams
         filled = {name: FilledRelation(self.streams[name], each) for name, each in fillers.items()}
         return {**self.streams, **filled, **self.views}
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        """Let everything that is read inside the block be of the moment when it began.
+
+        Other threads may append meanwhile. Without this, a query that reads a stream by two roads
+        could see an insert by one of them only. Streams that queries fill are filled inside the
+        block, and by the same thread.
+        """
+        if self._is_held:
+            yield
+            return
+        logs = [entry.log for name, entry in self.streams.items() if name not in self._fillers]
+        try:
+            self._is_held = True
+            for log in logs:
+                log.hold()
+            yield
+        finally:
+            with HeldInterrupt():
+                for log in logs:
+                    log.release()
+                self._is_held = False
 
     def tables_version(self) -> int:
         """Return how many statements may have changed DuckDB's tables."""

@@ -34,6 +34,9 @@ class Others(Protocol):
     def feeders_of(self, streams: Set[str]) -> Sequence[ContinuousQuery]:
         """Return the queries that fill these streams, directly or through others, in order."""
 
+    def at_one_moment(self) -> AbstractContextManager[None]:
+        """Let everything that is read inside the block be of the moment when it began."""
+
     def reading(self, name: str) -> Sequence[ContinuousQuery]:
         """Return the queries and views that read a stream or a view."""
 
@@ -251,7 +254,10 @@ class ContinuousQuery:
             raise ClosedError("query")
         for feeder in self._others.feeders_of(self.streams):
             feeder._evaluate_alone()
-        return self._evaluate_alone()
+        if not self._plan.side_tables:
+            return self._evaluate_alone()
+        with self._others.at_one_moment():
+            return self._evaluate_alone()
 
     def _evaluate_alone(self) -> float:
         now = self._clock.now()

@@ -151,12 +151,15 @@ class MaintainedView(ContinuousQuery):
         """Return the result over everything, computed again if anything has come."""
         if self.is_closed:
             raise ClosedError("view")
-        answer = self._current()
+        with self._others.at_one_moment():
+            answer = self._current()
         known = self._known
         if known is None or known[0] is not answer:
             told = self._told(answer)
             if told.error is not None:
-                raise QueryError(f"the view {self.name} has no result: {told.error}", self.text)
+                hint = "create the view WITH (on_error = 'skip') to leave out rows that fail"
+                reason = f"the view {self.name} has no result: {told.error}"
+                raise QueryError(reason, self.text, hint=hint if told.rows_failed else "")
             table = told.table.rename_columns(self._definition.schema.names)
             known = self._known = answer, table
             self._refreshes += 1

@@ -70,7 +70,9 @@ class Statements:
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""
-        if (answer := self._known.answer(text)) is not None:
+        with self._catalogue.at_one_moment():
+            answer = self._known.answer(text)
+        if answer is not None:
             return answer
         try:
             return self._run(text)
@@ -81,11 +83,13 @@ class Statements:
         statement = sql.parse(text, self._duck)
         if isinstance(statement, sql.CreateView | sql.DropView):
             if self._views.run(statement):
+                self._known.close()  # they may hold what was dropped
                 return no_rows()
             statement = sql.parse_as_duckdb(text, self._duck)
         match statement:
             case sql.CreateStream() | sql.CreateStreamAs() | sql.DropStream():
                 self._define(statement)
+                self._known.close()
             case sql.ExplainName():
                 return self._views.explain(statement)
             case sql.InsertInto():
@@ -101,7 +105,8 @@ class Statements:
         """Answer a query, and keep it ready for the next time."""
         query = OneTimeSql(self._duck, self._catalogue.relations).ready(text)
         try:
-            answer = query.answer()
+            with self._catalogue.at_one_moment():
+                answer = query.answer()
         except BaseException:
             query.close()
             raise

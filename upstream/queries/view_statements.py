@@ -118,15 +118,18 @@ class ViewStatements:
                 hint = f"write DROP VIEW {known} first, or give the new view another name"
                 reason = f"the view {known} cannot read itself"
                 raise StatementError(reason, statement.text, statement.place, hint)
-            _check_columns(statement, view.schema)
+            _check_columns(statement, view.definition.schema)
             with HeldInterrupt():
                 old = None if known is None else self._catalogue.remove_view(known)
                 self._catalogue.add_view(view)
-                undo = [] if old is None else [old.close]
-        finally:  # what was planned for no view is released, or else the view that was replaced
+                undo.clear()
+                if old is not None:
+                    old.close()
+        except BaseException:
             with HeldInterrupt():
                 for each in reversed(undo):
                     each()
+            raise
 
     def _planned(
         self, statement: CreateView, choices: Choices, undo: list[Callable[[], None]]

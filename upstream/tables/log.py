@@ -59,6 +59,7 @@ class Log:
         "_arrival",
         "_deleted_keys",
         "_first",
+        "_held",
         "_numbered",
         "_readers",
         "batches",
@@ -86,6 +87,8 @@ class Log:
         """How many deletions have ever arrived."""
         self._deleted_keys = 0
         """How many keys the stored deletions have."""
+        self._held: tuple[int, int] | None = None
+        """How many rows and deletions readers see while the log is held, or None."""
 
     @property
     def stored_rows(self) -> int:
@@ -116,6 +119,23 @@ class Log:
                 self.deletions.append(Deletion(keys, self._arrival, self.rows, self.deleted))
                 self._deleted_keys += int(keys.num_rows)
             self.deleted += 1
+
+    def hold(self) -> None:
+        """Let readers see nothing that arrives from now on, until the log is released.
+
+        So several readers of one log read the same rows, whatever other threads append meanwhile.
+        """
+        with self.lock:
+            self._held = self.rows, self.deleted
+
+    def release(self) -> None:
+        """Let readers see everything; this may be called more than once."""
+        self._held = None
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        """How many rows and deletions readers see."""
+        return (self.rows, self.deleted) if self._held is None else self._held
 
     def reader(self, position: int | None = None, *, follows_deletions: bool = False) -> LogReader:
         """Return a new reader for what arrives from now on, or from a saved position on.
@@ -192,20 +212,21 @@ class LogReader:
     @property
     def waiting(self) -> int:
         """How many rows, and deletions that it follows, wait for this reader."""
-        deletions = 0 if self.deletions is None else self._log.deleted - self.deletions
+        deletions = 0 if self.deletions is None else self._log.seen[1] - self.deletions
         return self.waiting_rows + deletions
 
     @property
     def waiting_rows(self) -> int:
         """How many rows wait for this reader."""
-        return self._log.rows - self.position
+        return self._log.seen[0] - self.position
 
     @property
     def waiting_batches(self) -> int:
         """How many batches, and deletions that it follows, wait for this reader."""
         with self._log.lock:
-            batches = len(self._log.batches) - self._log.place_of(self.position)
-            return batches + len(self._deletions())
+            places = map(self._log.place_of, (self.position, self._log.seen[0]))
+            first, end = places
+            return end - first + len(self._deletions())
 
     def peek(self) -> list[Batch]:
         """Return the waiting batches without taking them; the first may be cut."""
@@ -220,7 +241,8 @@ class LogReader:
         return sorted([*deletions, *batches], key=_place) if deletions else [*batches]
 
     def _batches(self) -> list[Batch]:
-        batches = self._log.batches[self._log.place_of(self.position) :]
+        first, end = map(self._log.place_of, (self.position, self._log.seen[0]))
+        batches = self._log.batches[first:end]
         if batches and batches[0].first < self.position:
             cut = batches[0]
             rows = cut.rows.slice(self.position - cut.first)
@@ -231,13 +253,14 @@ class LogReader:
         stored = self._log.deletions
         if self.deletions is None or not stored:
             return []
-        return stored[self.deletions - stored[0].number :]
+        before = stored[0].number
+        return stored[self.deletions - before : self._log.seen[1] - before]
 
     def first_waiting(self) -> float | None:
         """Return the arrival of what waits first, or None."""
         with self._log.lock:
-            at = self._log.place_of(self.position)
-            waiting: list[Batch | Deletion] = [*self._log.batches[at : at + 1]]
+            first, end = map(self._log.place_of, (self.position, self._log.seen[0]))
+            waiting: list[Batch | Deletion] = [*self._log.batches[first : min(first + 1, end)]]
             waiting += self._deletions()[:1]
         return min((each.arrival for each in waiting), default=None)
 

@@ -604,3 +604,19 @@ WITH v AS (SELECT k, s FROM by_k WHERE s > 0) SELECT a.k, b.s FROM v AS a JOIN v
 
 -- view whose name an alias takes
 SELECT by_k.k, by_k.lots FROM by_lots AS by_k
+
+-- static left join, kept where nothing matches
+SELECT t.k, count(*) AS n FROM trades t LEFT JOIN rates r ON r.k = t.k AND r.rate > 2
+WHERE r.rate IS NULL GROUP BY t.k
+
+-- static left join, filtered by both sides
+SELECT t.k, sum(x) AS n FROM trades t LEFT JOIN rates r ON r.k = t.k
+WHERE coalesce(r.rate, 0) < 3 OR x > 6 GROUP BY t.k
+
+-- static inner join after a left join
+SELECT a.rate, b.rate AS other, count(*) AS n FROM trades t LEFT JOIN rates a ON a.k = t.k
+JOIN rates b ON b.rate > t.x WHERE a.rate IS NULL OR b.rate < 6 GROUP BY a.rate, b.rate
+
+-- the newest rows beside all rows of the same stream
+SELECT t.k, t.x, (SELECT count(*) FROM trades) AS n, s FROM latest(trades) AS t
+LEFT JOIN (SELECT k, sum(x) AS s FROM trades WHERE x > 2 GROUP BY k) AS q ON q.k = t.k

@@ -49,7 +49,7 @@ def test_pairs_of_words_are_added_and_subtracted_exactly_or_not_at_all(
     numbers: list[tuple[int, int]], sign: int, bits: int
 ) -> None:
     limit = 1 << bits
-    numbers = [(old % limit, new) for old, new in numbers]
+    numbers = [(old % (2 * limit) - limit, new) for old, new in numbers]
     olds, news = zip(*numbers, strict=True)
     found = add_pairs(pairs_of(olds), pairs_of(news), sign, bits)
     exact = [old + sign * new for old, new in numbers]

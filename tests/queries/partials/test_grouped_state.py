@@ -190,18 +190,36 @@ def test_groups_that_are_gone_are_forgotten() -> None:
     model.check()
 
 
-def test_a_change_is_void_once_another_one_was_applied() -> None:
+def test_only_the_last_change_that_was_computed_can_be_applied() -> None:
     model = Model(*FORMS["one"])
     first, second = (model.change([((place,), 1)], 1) for place in "ab")
-    first()
-    with pytest.raises(AssertionError, match="has changed"):
+    with pytest.raises(AssertionError, match="another change"):
+        first()
+    second()
+    with pytest.raises(AssertionError, match="another change"):
         second()
+    model.rows = {("b",): [1]}
     model.check()
-    saved = model.state.save()
-    second = model.change([(("b",), 1)], 1)
-    model.state.restore(saved)
+    third = model.change([(("c",), 1)], 1)
+    model.state.restore(model.state.save())
     with pytest.raises(AssertionError, match="built again"):
-        second()
+        third()
+    model.check()
+
+
+def test_a_change_is_not_applied_after_a_null_was_seen_that_it_does_not_know() -> None:
+    """With the first NULL, a column begins to count values; the change before has no counts."""
+    schema = pa.schema([("place", pa.string()), ("amount", pa.int64())])
+    state = GroupedState(("place",), (SUM,), schema)
+    rows = [pa.table([["a"], pa.array([value], pa.int64())], schema=schema) for value in (1, None)]
+    without, _ = (state.update(each) for each in rows)
+    assert without is not None
+    with pytest.raises(AssertionError, match="another change"):
+        without.apply()
+    again = state.update(rows[0])
+    assert again is not None
+    again.apply()
+    assert state.table()["amount"].to_pylist() == [1]
 
 
 def test_a_table_is_the_same_object_until_something_changes() -> None:
@@ -260,6 +278,16 @@ def test_a_restored_state_goes_on_with_the_same_bits(
     for mine, others in zip(state.save().columns, other.save().columns, strict=True):
         assert mine.combine_chunks().buffers()[-1] == others.combine_chunks().buffers()[-1]
     assert str(state.table().to_pylist()) == str(other.table().to_pylist())
+
+
+def test_a_restored_state_has_nothing_of_what_it_had_before() -> None:
+    model, other = Model(*FORMS["one"]), Model(*FORMS["one"])
+    model.change([(("a",), 1)], 1)()
+    other.change([(("b",), None)], 1)()
+    other.check()
+    other.state.restore(model.state.save())
+    other.rows = model.rows
+    other.check()
 
 
 @pytest.mark.parametrize("change", ["version", "states", "types", "counts"])

@@ -92,6 +92,13 @@ def test_what_is_not_split_exactly_is_refused_with_a_reason(
     assert all(reason in leaf.reason for leaf in parts.leaves)
 
 
+def test_equal_rows_are_counted_where_only_tables_are_asked(tables: Duck) -> None:
+    sql = "SELECT median(day) AS m FROM chunk_0 s WHERE k IN (SELECT id FROM names WHERE id = s.k)"
+    parts = split_of(sql, tables, LANDMARKS)
+    assert is_bounded(parts)
+    assert [leaf.rule for leaf in parts.leaves] == ["counted rows"]
+
+
 def test_over_sliding_windows_rows_are_kept_as_before(tables: Duck) -> None:
     sql = "SELECT count(*) FROM chunk_0 s WHERE k IN (SELECT k FROM chunk_1 u)"
     assert [leaf.rule for leaf in split_of(sql, tables).leaves] == ["distinct rows", "kept rows"]

@@ -52,6 +52,8 @@ def test_a_part_has_the_columns_and_rows_that_can_matter(
         "SELECT s.g, sum(x * weight) AS n FROM chunk_0 s JOIN names n ON n.id = s.k GROUP BY s.g",
         "SELECT n.name, count(*) AS n FROM chunk_0 s LEFT JOIN names n ON n.id = s.k GROUP BY 1",
         "SELECT count(*) AS n FROM chunk_0 s JOIN names n ON n.id = s.k WHERE weight > 1",
+        "SELECT count(*) AS n FROM chunk_0 s LEFT JOIN names n ON n.id = s.k WHERE weight IS NULL",
+        "SELECT x, count(*) FROM names n RIGHT JOIN chunk_0 s ON n.id = s.k AND x > 1 GROUP BY 1",
         "SELECT count(*) AS n FROM chunk_0 s SEMI JOIN names n ON n.id = s.k AND weight > 1",
         "SELECT count(*) AS n FROM chunk_0 s ANTI JOIN names n ON n.id = s.k",
         "SELECT g, sum(x) AS n FROM chunk_0 s WHERE k IN (SELECT id FROM names) GROUP BY g",

@@ -140,3 +140,30 @@ def test_asking_for_the_functions_adds_none() -> None:
         assert functions_of(duck).is_aggregate(value_of("geomean(x)"))
         assert not duck.has_own_functions
     duck.close()
+
+
+def test_macros_of_the_user_are_known_and_those_that_may_read_a_table() -> None:
+    duck = Duck()
+    duck.run_as_written("CREATE TABLE t AS SELECT 1 AS v", {})
+    duck.run_as_written("CREATE MACRO most() AS (SELECT max(v) FROM t)", {})
+    duck.run_as_written("CREATE MACRO More(z) AS z + most()", {})
+    duck.run_as_written("CREATE MACRO plain(z) AS z + 1", {})
+    duck.run_as_written("CREATE MACRO rows_of() AS TABLE SELECT * FROM t", {})
+    functions = functions_of(duck)
+    duck.close()
+    tree = parse_one("SELECT more(1), plain(2), upper('a') FROM rows_of()", dialect="duckdb")
+    assert functions.own >= {"most", "more", "plain", "rows_of"}
+    assert functions.reading == {"most", "more"}
+    assert functions.own_in(tree) == frozenset({"more", "plain", "rows_of"})
+    assert functions.reading_in(tree) == "more"
+    assert functions.reading_in(value_of("plain(list_sum([1]))")) == ""
+
+
+def test_a_macro_is_known_in_any_case() -> None:
+    duck = Duck()
+    duck.run_as_written("CREATE MACRO Spread(x) AS max(x) - min(x)", {})
+    duck.run_as_written('CREATE MACRO "Dice"() AS random()', {})
+    functions = functions_of(duck)
+    duck.close()
+    assert functions.is_aggregate(value_of("SPREAD(x)"))
+    assert functions.volatile_in(value_of("1 + dice()")) == "dice"

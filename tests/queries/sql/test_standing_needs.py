@@ -9,8 +9,14 @@ from tests.queries.parsed import query_of
 from upstream import Engine, ManualClock, StatementError, UnboundedQueryError
 from upstream.database.duck import Duck
 from upstream.errors import QueryKeyError
-from upstream.queries.sql import OtherStatement, check_key, parse, read_query
-from upstream.queries.sql.standing_needs import cause_and_cure, changed_tables, tables_read
+from upstream.queries.sql import InsertInto, OtherStatement, check_key, parse, read_query
+from upstream.queries.sql.standing_needs import (
+    cause_and_cure,
+    changed_tables,
+    reads_functions,
+    tables_read,
+    tables_with_other_rows,
+)
 
 from .example_streams import STREAMS, shown
 
@@ -242,3 +248,39 @@ def test_other_settings_change_at_any_time() -> None:
         engine.continuous_query("SELECT sum(x) FROM tumble(s, 2)")
         engine.sql("SET memory_limit = '1GB'")
         engine.sql("SELECT 'SET integer_division'")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_changed"),
+    [
+        ("EXPLAIN ANALYZE INSERT INTO names VALUES (1)", True),
+        ("EXPLAIN (ANALYZE) DELETE FROM names", True),
+        ("EXPLAIN INSERT INTO names VALUES (1)", False),
+        ("EXPLAIN ANALYZE SELECT * FROM names", False),
+        ("INSERT INTO others SELECT * FROM names", False),
+        ("INSERT INTO Names SELECT * FROM others", True),
+        ("COPY names TO 'names.csv'", False),
+        ("COPY names FROM 'names.csv'", True),
+        ("CREATE TABLE others AS FROM names", False),
+        ("DESCRIBE names", False),
+    ],
+)
+def test_a_statement_changes_the_rows_of_its_target(
+    text: str, is_changed: bool, duck: Duck
+) -> None:
+    statement = parse(text, duck)
+    assert isinstance(statement, OtherStatement | InsertInto)
+    assert ("names" in tables_with_other_rows(statement, duck)) is is_changed
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("SELECT * FROM read_csv('a.csv') AS r", True),
+        ("SELECT * FROM of_a_user() AS r", True),
+        ("SELECT * FROM range(3) AS r, generate_series(1, 2) AS s", False),
+        ("SELECT upper(k) FROM names", False),
+    ],
+)
+def test_functions_in_from_may_read_files(text: str, is_read: bool) -> None:
+    assert reads_functions(query_of(text)) is is_read

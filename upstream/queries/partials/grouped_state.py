@@ -65,7 +65,10 @@ class Change:
     writes: tuple[Write, ...]
 
     def apply(self) -> None:
-        """Write it. This cannot fail. Another change that was computed before is void then."""
+        """Write it. This cannot fail.
+
+        It must be the last change that was computed, because computing one may prepare columns.
+        """
         self.state._apply(self)
 
 
@@ -87,6 +90,7 @@ class _Held:
         self.gone = 0
         """How many places are empty, because their groups have no rows any more."""
         self.version = 0
+        """How many changes were computed or applied."""
 
     def live(self) -> Integers | int:
         """Return the places of all groups, or how many there are if no place is empty."""
@@ -138,6 +142,7 @@ class GroupedState:
         different groups in DuckDB and the same one in Arrow. O(rows), amortized.
         """
         held = self._compacted()
+        held.version += 1
         groups = [one_array(partial.column(name)) for name in self._groups]
         placing = held.groups.placing(groups, partial.num_rows)
         if placing is None:
@@ -223,7 +228,7 @@ class GroupedState:
     def _apply(self, change: Change) -> None:
         held = self._held
         assert change.held is held, "the state was built again since"
-        assert change.version == held.version, "the state has changed since"
+        assert change.version == held.version, "another change was computed or applied since"
         places = change.placing.places
         for cells, values in change.writes:
             cells.write(places, values)

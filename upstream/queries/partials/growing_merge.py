@@ -59,7 +59,7 @@ class GrowingMerge:
         self._merge_at = _ROWS
         """When this many rows wait for the position to move on, they are merged by chunk."""
         self._unsettled = 0
-        """How many rows were staged since they were last taken in, as far as they were due."""
+        """How many rows were staged since the state last took in what was due."""
         self._overflowed: CumulativeMerge | None = None
         """What merges everything since values have become too large."""
         self._end = _BEFORE_ALL
@@ -79,7 +79,6 @@ class GrowingMerge:
         """Take in what is due, if that is enough to be worth a call without a reader."""
         if self._overflowed is None and self._unsettled >= _ROWS:
             self._take_in()
-            self._unsettled = 0
             with suppress(DatabaseError, pa.ArrowException):  # the next reader gets the error
                 self._merge_waiting()
         if self._overflowed is not None:
@@ -141,6 +140,7 @@ class GrowingMerge:
             with self._hold:
                 change.apply()
                 self._waiting = waiting[number:]
+        self._unsettled = 0
 
     def _merge_waiting(self) -> None:
         """Merge the parts of each chunk that is not due yet, when twice as many rows wait."""
@@ -161,8 +161,8 @@ class GrowingMerge:
         merge.advance(_BEFORE_ALL, self._end)
         merge.stage([(_BEFORE_ALL, self._state.table()), *self._waiting])
         nothing = self._new_state()
-        with self._hold:
-            self._overflowed, self._state, self._waiting = merge, nothing, []
+        self._overflowed = merge  # from here on, only this is read
+        self._state, self._waiting = nothing, []
 
     def _check(self) -> None:
         """Assert every invariant."""

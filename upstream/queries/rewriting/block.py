@@ -213,6 +213,21 @@ def _check_items(select: exp.Select, functions: Functions) -> None:
             raise NotIncrementalError("a window function needs all rows")
         if functions.is_aggregate(node):
             raise NotIncrementalError("an aggregate needs all rows")
+    for query in queries_beside_from(select, ("expressions",)):
+        if _aggregates(query, select, functions):
+            raise NotIncrementalError("an aggregate needs all rows")
+
+
+def _aggregates(query: exp.Query, select: exp.Select, functions: Functions) -> bool:
+    """Tell whether a subquery contains an aggregate over the rows of the SELECT around it."""
+    around = {node.alias_or_name.lower() for node in source_nodes(select)}
+    for inner in query.find_all(exp.Select):
+        own = {node.alias_or_name.lower() for node in source_nodes(inner)}
+        for node in filter(functions.is_aggregate, own_nodes(inner)):
+            columns = [each for each in own_nodes(node) if isinstance(each, exp.Column)]
+            if columns and all(not own or each.table.lower() in around - own for each in columns):
+                return True
+    return False
 
 
 _WHOLE_CLAUSES = {

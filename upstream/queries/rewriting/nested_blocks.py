@@ -232,8 +232,9 @@ class Splitter:
                 break
             if division is not None:
                 return division
-        if task.alias:
-            raise NotIncrementalError(reason)  # the rows of a lasting stream are not kept
+        meets_streams = self._around or any(map(chunks_in, queries_beside_from(task.original)))
+        if task.late or (task.alias and meets_streams):
+            raise NotIncrementalError(reason)  # its rows are not kept
         return self._of_rows(task, reason)
 
     def _of_rows(self, task: Task, reason: str) -> Division:

@@ -103,8 +103,8 @@ def _built_in() -> list[Functions]:
 
 def _asked(duck: Duck) -> Functions:
     rows = duck.rows(
-        "SELECT DISTINCT function_name, function_type, stability, macro_definition, "
-        "if(internal OR NOT contains(function_type, 'macro'), '', function_name) "
+        "SELECT DISTINCT lower(function_name), function_type, stability, macro_definition, "
+        "if(internal OR NOT contains(function_type, 'macro'), '', lower(function_name)) "
         "FROM duckdb_functions() "
         "WHERE function_type IN ('scalar', 'aggregate', 'macro', 'table_macro')"
     )
@@ -112,7 +112,7 @@ def _asked(duck: Duck) -> Functions:
     volatile = {
         name for name, _, stability, *_ in rows if (stability or "CONSISTENT") != "CONSISTENT"
     }
-    own = frozenset(own.lower() for *_, own in rows if own)
+    own = frozenset(own for *_, own in rows if own)
     macros = [(name, body) for name, kind, _, body, _ in rows if kind == "macro" and body]
     return Functions(
         frozenset(aggregates),
