@@ -124,10 +124,16 @@ class MaintainedView(ContinuousQuery):
         return table if columns is None else table.select([*columns])
 
     def is_current(self, table: pa.Table | None) -> bool:
-        """Tell whether this is the result of the view, and nothing has come since."""
+        """Tell whether this is the result of the view, and nothing has come since.
+
+        With `max_staleness`, it is current for as long as it would be given again. Otherwise what
+        reads the view would be due all the time.
+        """
         known, evaluation = self._known, self._view_plan.evaluation
         if known is None or known[1] is not table or evaluation is None:
             return False
+        if self._is_fresh_enough():
+            return True
         if self._has_waiting() or any(self._due_feeders()):
             return False
         return evaluation.is_current(known[0])
@@ -165,6 +171,7 @@ class MaintainedView(ContinuousQuery):
             self._refreshes += 1
             reads, self._reads_since_refresh = self._reads_since_refresh, 0
             self._reads_per_refresh += _SMOOTHING * (reads - self._reads_per_refresh)
+            self.weight = 1.0 + self._reads_per_refresh
         return known[1]
 
     # Upkeep
@@ -203,7 +210,6 @@ class MaintainedView(ContinuousQuery):
         """Refresh the result. An error is left to the next reader."""
         with self._lock, suppress(QueryError):
             self._refreshed()
-            self.weight = 1.0 + self._reads_per_refresh
 
     # Description
 
