@@ -39,7 +39,7 @@ fuzz: $(VENV)/.installed-dev ## make 20,000 requests up from the API's descripti
 differ: $(VENV)/.installed-dev ## answer 3,000 random queries by increments and anew, and interrupt some (minutes)
 	QUERY_CASES=3000 RULE_EXAMPLES=40 INTERRUPTED_LINES=400 $(VENV_PYTHON) -m pytest -n auto \
 		--dist worksteal --timeout=0 tests/queries/differential tests/queries/rewriting \
-		tests/queries/test_interruptions.py $(PYTEST_ARGS)
+		tests/queries/test_interruptions.py tests/queries/test_interrupted_views.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev ## check style and formatting (ruff)
 	$(VENV_PYTHON) -m ruff check .

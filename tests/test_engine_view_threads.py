@@ -86,7 +86,7 @@ class Stress:
             [row] = self.engine.sql("FROM brief").to_pylist()
             assert (row["n"] or 0) % BATCH == 0
             self.engine.sql("DROP VIEW brief")
-            self.engine.view("joined").evaluate()
+            self.engine.view("joined").table()
             self.engine.view("totals").statistics()
 
 

@@ -24,6 +24,7 @@ from .errors import (
     StreamFullError,
 )
 from .extras import missing_extra
+from .held_interrupt import HeldInterrupt
 from .queries.choices import (
     Choices,
     Emit,
@@ -384,11 +385,13 @@ class Engine:
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)
+        with self._lock:
+            self._catalogue.end_moment()
         return serve(self._runnables, self._scheduler, self._clock, seconds)
 
     def close(self) -> None:
         """Close all queries and plans, and the database."""
-        with self._lock:
+        with self._lock, HeldInterrupt():
             if self._is_closed:
                 return
             for plan in self._catalogue.plans.values():

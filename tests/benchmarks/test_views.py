@@ -20,7 +20,7 @@ import pytest
 from tests.benchmarks.measure import Table, timed
 from tests.benchmarks.tpch_rows import batches_of, folder_of, rows_of
 from tests.queries.differential.comparison import difference
-from tests.queries.tpch import COLUMNS, KEYS, RELATIONS, text
+from tests.queries.tpch import COLUMNS, RELATIONS, text
 from upstream import Engine, ManualClock
 
 pytestmark = pytest.mark.benchmark
@@ -43,8 +43,8 @@ class View:
             if relation != "lineitem":
                 path = folder_of(scale) / f"{relation}.parquet"
                 self.engine.create_table(relation, path)
-        columns, key = COLUMNS["lineitem"], KEYS["lineitem"]
-        self.engine.sql(f"CREATE STREAM lineitem ({columns}) KEY ({key})")
+        # with a key, the stream would keep the newest row of each, which are all rows
+        self.engine.sql(f"CREATE STREAM lineitem ({COLUMNS['lineitem']})")
         self.engine.sql(f"CREATE VIEW answer AS {text(name)}")
         self._view = self.engine._catalogue.views["answer"]
 
@@ -74,7 +74,13 @@ class Anew:
         self.duck.execute("INSERT INTO lineitem FROM batch")
 
     def ask(self) -> pa.Table:
-        return self.duck.sql(self._text).to_arrow_table()
+        """Evaluate the query; sums of integers are int64, as they are in views."""
+        found = self.duck.sql(self._text).to_arrow_table()
+        wide = pa.decimal128(38, 0)
+        fields = [
+            each.with_type(pa.int64()) if each.type == wide else each for each in found.schema
+        ]
+        return found.cast(pa.schema(fields))
 
 
 def seconds_of_each(work: Callable[[pa.Table], object], batches: list[pa.Table]) -> list[float]:
@@ -131,9 +137,11 @@ def test_a_view_of_few_rows_costs_no_more_than_evaluating_anew(name: str) -> Non
         view.insert(batch)
         view.ask()
 
+    alone = list[float]()
+
     def of_table(batch: pa.Table) -> None:
         anew.insert(batch)
-        anew.ask()
+        alone.append(timed(anew.ask))
 
     of_view(batches[0])
     of_table(batches[0])
@@ -141,7 +149,8 @@ def test_a_view_of_few_rows_costs_no_more_than_evaluating_anew(name: str) -> Non
     assert not difference(anew.ask(), view.ask(), is_ordered=False)
     table = Table(f"{name} as a view, 60,000 rows in batches of 6,000, asked after each")
     table.row("a batch", median(ours) * 1e3, None, "ms")
-    table.row("by evaluating anew", median(ours) / median(theirs), 1.0)
+    table.row("by inserting into a table and evaluating", median(ours) / median(theirs), 1.0)
+    table.row("by evaluating alone", median(ours) / median(alone[1:]), None)
     table.assert_met()
     view.engine.close()
     anew.duck.close()

@@ -135,6 +135,18 @@ def test_a_query_that_reads_a_stream_by_two_roads_sees_an_insert_by_both_or_by_n
         assert engine.sql(text).to_pylist() == [{"a": found, "b": found}]
 
 
+def test_a_block_that_an_exception_keeps_alive_is_ended_by_the_next_call() -> None:
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql("CREATE STREAM beats (n BIGINT) KEY (n)")
+        catalogue = engine._catalogue
+        kept = catalogue.at_one_moment()
+        kept.__enter__()
+        engine.append("beats", {"n": [1]})
+        assert engine._catalogue.streams["beats"].scan().num_rows == 0
+        assert engine.sql("SELECT n FROM beats").to_pydict() == {"n": [1]}
+        kept.__exit__(None, None, None)
+
+
 def test_what_was_held_is_released_when_a_query_fails() -> None:
     with Engine(clock=ManualClock()) as engine:
         engine.sql("CREATE STREAM beats (n BIGINT) KEY (n)")

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.interrupted import FOLDER, Held, Interrupter
+from tests.interrupted import FOLDER, Interrupter, Moment, respect_held_interrupts
 from upstream import Engine, ManualClock
-from upstream.held_interrupt import HeldInterrupt
 
 PLACES = 2 * int(os.environ.get("INTERRUPTED_LINES", "6"))
 """At about how many moments each action is interrupted once."""
 FILES = tuple(
     f"{FOLDER}/queries/{name}"
     for name in (
-        *("view", "catalogue", "statements", "one_time", "continuous_query"),
-        *("evaluation/view", "evaluation/newest", "rewriting/static_parts"),
+        *("view", "maintained_view", "catalogue", "statements", "known_queries", "one_time"),
+        *("continuous_query", "evaluation/view", "evaluation/newest", "evaluation/changing_leaf"),
+        *("evaluation/followed_rows", "rewriting/static_parts", "rewriting/static_joins"),
     )
 )
 OLD = "SELECT k, max(x * v) AS n, 0 AS m, 0 AS x FROM bids JOIN names USING (k) GROUP BY k"
@@ -75,7 +75,7 @@ ACTIONS = {
     ),
     "drop": Action(new, lambda engine: engine.sql("DROP VIEW v"), ((16, 8, 3), None)),
     "read": Action(new, lambda engine: engine.sql("FROM v"), ((16, 8, 3),)),
-    "feed": Action(new, lambda engine: engine.view("v").evaluate(), ((16, 8, 3),)),
+    "feed": Action(new, lambda engine: engine._catalogue.views["v"].evaluate(), ((16, 8, 3),)),
     "close": Action(new, lambda engine: engine.close(), ()),
 }
 """Each action is followed by more rows, and the answers are those for `a`: n, m and x."""
@@ -83,21 +83,7 @@ ACTIONS = {
 
 @pytest.fixture(autouse=True)
 def _held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing be raised where Ctrl-C is held back."""
-    enter, leave = HeldInterrupt.__enter__, HeldInterrupt.__exit__
-
-    def held_back(self: HeldInterrupt) -> None:
-        enter(self)
-        Held.depth += 1
-
-    def released(self: HeldInterrupt, *why: object) -> None:
-        try:
-            leave(self, *why)
-        finally:
-            Held.depth -= 1
-
-    monkeypatch.setattr(HeldInterrupt, "__enter__", held_back)
-    monkeypatch.setattr(HeldInterrupt, "__exit__", released)
+    respect_held_interrupts(monkeypatch)
 
 
 @pytest.fixture
@@ -133,9 +119,13 @@ def answer(engine: Engine) -> tuple[int, ...] | None:
     return tuple(row.values())
 
 
-def interrupter(number: int) -> Interrupter:
-    """Return what raises at the moment of a number."""
-    return Interrupter("line", lambda moment: moment.number == number, files=FILES)
+def interrupter_at(number: int) -> Interrupter:
+    """Return what interrupts once, at the moment of this number."""
+
+    def is_due(moment: Moment) -> bool:
+        return moment.number == number
+
+    return Interrupter("line", is_due, files=FILES)
 
 
 @pytest.mark.parametrize("name", [name for name in ACTIONS if name != "close"])
@@ -150,7 +140,7 @@ def test_an_interrupt_leaves_a_view_as_it_was_or_done(name: str, engine: Engine)
         with Engine(clock=ManualClock()) as other:
             make(other)
             action.before(other)
-            once = interrupter(number)
+            once = interrupter_at(number)
             with suppress(KeyboardInterrupt), once.watching():
                 action.act(other)
             assert once.raised == 1
@@ -189,7 +179,7 @@ def test_an_interrupted_close_of_the_engine_can_be_repeated() -> None:
         engine = Engine(clock=ManualClock())
         make(engine)
         action.before(engine)
-        watcher = interrupter(number)
+        watcher = interrupter_at(number)
         with suppress(KeyboardInterrupt), watcher.watching():
             action.act(engine)
         engine.close()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from upstream import PositionNotKeptError
-from upstream.tables.log import Deletion, Log, LogReader
+from upstream.tables.log import Deletion, Log, LogReader, Moment
 
 
 def rows(*numbers: int) -> pa.Table:
@@ -90,7 +90,8 @@ def test_while_a_log_is_held_its_readers_see_nothing_new() -> None:
     reader, follower = log.reader(), log.reader(follows_deletions=True)
     log.add(pa.table({"x": [1, 2]}), 1.0)
     log.delete(pa.table({"k": [1]}), 2.0)
-    log.hold()
+    moment = Moment()
+    log.hold(moment)
     log.add(pa.table({"x": [3]}), 3.0)
     log.delete(pa.table({"k": [2]}), 4.0)
     assert (reader.waiting, follower.waiting, follower.waiting_batches) == (2, 3, 2)
@@ -101,11 +102,16 @@ def test_while_a_log_is_held_its_readers_see_nothing_new() -> None:
     assert reader.waiting == follower.waiting == 0
     assert reader.first_waiting() is follower.first_waiting() is None
     assert reader.peek() == follower.peek_all() == []
-    log.release()
-    log.release()
+    del moment
     assert [each.arrival for each in reader.peek()] == [3.0]
     assert [each.arrival for each in follower.peek_all()] == [3.0, 4.0]
     assert (reader.first_waiting(), follower.waiting) == (3.0, 2)
+    moment = Moment()
+    log.hold(moment)
+    log.add(pa.table({"x": [4]}), 5.0)
+    assert reader.waiting == 1
+    log.release()
+    assert reader.waiting == 2
 
 
 def test_threads_add_while_each_reader_takes_what_comes() -> None:

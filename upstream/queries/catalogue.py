@@ -6,17 +6,18 @@ query's name, and nothing else writes to it.
 
 from __future__ import annotations
 
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import NameTakenError, ParameterError, StatementError, UnknownNameError
-from ..held_interrupt import HeldInterrupt
 from ..tables.engine_stream import Streams
+from ..tables.log import Moment
 from .scheduling import Runnable
 from .sql.source_text import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     import pyarrow as pa
 
@@ -73,7 +74,7 @@ class Catalogue:
 
     __slots__ = (
         "_fillers",
-        "_is_held",
+        "_moment",
         "_numbered",
         "_tables_version",
         "plans",
@@ -91,8 +92,8 @@ class Catalogue:
         """The queries that fill streams, by stream."""
         self._numbered = 0
         self._tables_version = 0
-        self._is_held = False
-        """Whether logs are held, by the one thread that evaluates."""
+        self._moment: Callable[[], Moment | None] = _no_moment
+        """Returns the moment that is seen of all streams, if there is one."""
 
     # What SQL can read
 
@@ -113,20 +114,23 @@ class Catalogue:
         could see an insert by one of them only. Streams that queries fill are filled inside the
         block, and by the same thread.
         """
-        if self._is_held:
+        if self._moment() is not None:
             yield
             return
-        logs = [entry.log for name, entry in self.streams.items() if name not in self._fillers]
-        try:
-            self._is_held = True
-            for log in logs:
-                log.hold()
-            yield
-        finally:
-            with HeldInterrupt():
-                for log in logs:
-                    log.release()
-                self._is_held = False
+        moment = Moment()
+        self._moment = weakref.ref(moment)
+        for name, entry in self.streams.items():
+            if name not in self._fillers:
+                entry.log.hold(moment)
+        yield
+        del moment
+
+    def end_moment(self) -> None:
+        """Let everything be seen again, if an exception has kept a block from ending."""
+        if self._moment() is not None:
+            for entry in self.streams.values():
+                entry.log.release()
+            self._moment = _no_moment
 
     def tables_version(self) -> int:
         """Return how many statements may have changed DuckDB's tables."""
@@ -292,3 +296,7 @@ class Catalogue:
         """Let everything that reads a stream read what waits there."""
         for reader in self.reading(stream):
             reader.evaluate()
+
+
+def _no_moment() -> None:
+    """Return None."""

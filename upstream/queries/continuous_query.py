@@ -37,6 +37,9 @@ class Others(Protocol):
     def at_one_moment(self) -> AbstractContextManager[None]:
         """Let everything that is read inside the block be of the moment when it began."""
 
+    def end_moment(self) -> None:
+        """Let everything be seen again, if an exception has kept a block from ending."""
+
     def reading(self, name: str) -> Sequence[ContinuousQuery]:
         """Return the queries and views that read a stream or a view."""
 
@@ -200,10 +203,11 @@ class ContinuousQuery:
         again. It takes no waiting result, and does not count as a result.
         """
         with self._lock:
+            self._others.end_moment()
             return Result.of(self._told(self._current()), self._clock.now())
 
     def _current(self) -> Answer:
-        answer = self._evaluation.current(self._evaluate())
+        answer = self._evaluation.current(self._evaluate_at_this_moment())
         if answer is None:
             raise StatementError(
                 "an append query without a window keeps no rows, so ask() has no answer",
@@ -250,6 +254,10 @@ class ContinuousQuery:
         The queries that fill the streams of this one are evaluated first. If anything is raised on
         the way, no row and no result is lost: the next evaluation continues where this one was.
         """
+        self._others.end_moment()
+        return self._evaluate_at_this_moment()
+
+    def _evaluate_at_this_moment(self) -> float:
         if self._is_closed:
             raise ClosedError("query")
         for feeder in self._others.feeders_of(self.streams):

@@ -50,6 +50,14 @@ class KnownQueries:
         if len(self._queries) > _MOST:
             self._queries.popitem(last=False)[1].close()
 
+    def forget_outdated(self) -> None:
+        """Forget all queries if anything is defined in another way than when they were added.
+
+        Otherwise a dropped stream or view would stay in memory until the next query.
+        """
+        if self._queries and not self._is_valid():
+            self.close()
+
     def close(self) -> None:
         """Forget all queries."""
         while self._queries:

@@ -100,8 +100,14 @@ class MaintainedView(ContinuousQuery):
 
     # The result
 
-    def table(self) -> pa.Table:
+    def read(self) -> pa.Table:
         """Return the result; see `ContinuousView.table`."""
+        with self._lock:
+            self._others.end_moment()
+            return self.table()
+
+    def table(self) -> pa.Table:
+        """Return the result for a query that reads the view, at the moment of that query."""
         with self._lock:
             self._reads += 1
             self._reads_since_refresh += 1
@@ -120,10 +126,16 @@ class MaintainedView(ContinuousQuery):
         return table if columns is None else table.select([*columns])
 
     def is_current(self, table: pa.Table | None) -> bool:
-        """Tell whether this is the result of the view, and nothing has come since."""
+        """Tell whether this is the result of the view, and nothing has come since.
+
+        With `max_staleness`, it is current for as long as it would be given again. Otherwise what
+        reads the view would be due all the time.
+        """
         known, evaluation = self._known, self._view_plan.evaluation
         if known is None or known[1] is not table or evaluation is None:
             return False
+        if self._is_fresh_enough():
+            return True
         if self._has_waiting() or any(self._due_feeders()):
             return False
         return evaluation.is_current(known[0])
@@ -161,6 +173,7 @@ class MaintainedView(ContinuousQuery):
             self._refreshes += 1
             reads, self._reads_since_refresh = self._reads_since_refresh, 0
             self._reads_per_refresh += _SMOOTHING * (reads - self._reads_per_refresh)
+            self.weight = 1.0 + self._reads_per_refresh
         return known[1]
 
     # Upkeep
@@ -199,7 +212,6 @@ class MaintainedView(ContinuousQuery):
         """Refresh the result. An error is left to the next reader."""
         with self._lock, suppress(QueryError):
             self._refreshed()
-            self.weight = 1.0 + self._reads_per_refresh
 
     # Saving
 

@@ -75,10 +75,17 @@ class Statements:
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""
+        self._catalogue.end_moment()
         with self._catalogue.at_one_moment():
             answer = self._known.answer(text)
         if answer is not None:
             return answer
+        try:
+            return self._run(text)
+        finally:
+            self._known.forget_outdated()
+
+    def _run(self, text: str) -> pa.Table:
         statement = sql.parse(text, self._duck)
         if isinstance(statement, sql.CreateView | sql.DropView):
             if self._views.run(statement):
@@ -109,7 +116,10 @@ class Statements:
         except BaseException:
             query.close()
             raise
-        self._known.add(text, query)
+        if query.is_lasting:
+            self._known.add(text, query)
+        else:
+            query.close()
         return answer
 
     def close(self) -> None:

@@ -76,7 +76,7 @@ class ContinuousView:
         last result is given as long as the first row that it lacks is not older than that. Raises
         QueryError if the query fails, such as on a row that cannot be cast.
         """
-        return self._view.table()
+        return self._view.read()
 
     @property
     def positions(self) -> Mapping[str, int]:

@@ -14,6 +14,7 @@ looked up, and never while rows are read. Each reader belongs to one thread at a
 
 from __future__ import annotations
 
+import weakref
 from bisect import bisect_right
 from dataclasses import dataclass
 from math import inf
@@ -53,6 +54,12 @@ class Deletion:
     """How many deletions arrived before it."""
 
 
+class Moment:
+    """What is seen of logs for as long as this object exists; nothing keeps it but the reading."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Log:
     """The batches and the deletions of one stream that its readers have not read yet."""
 
@@ -90,8 +97,8 @@ class Log:
         """How many deletions have ever arrived."""
         self._deleted_keys = 0
         """How many keys the stored deletions have."""
-        self._held: tuple[int, int] | None = None
-        """How many rows and deletions readers see while the log is held, or None."""
+        self._held: tuple[weakref.ref[Moment], int, int] | None = None
+        """The moment that readers see, with the rows and deletions that there were, or None."""
         self._identity = ""
         self.origin: int | None = None
         """How many rows of the stream another engine received before the first one here. None if
@@ -134,22 +141,25 @@ class Log:
                 self._deleted_keys += int(keys.num_rows)
             self.deleted += 1
 
-    def hold(self) -> None:
-        """Let readers see nothing that arrives from now on, until the log is released.
+    def hold(self, moment: Moment) -> None:
+        """Let readers see nothing that arrives from now on, as long as the moment exists.
 
         So several readers of one log read the same rows, whatever other threads append meanwhile.
         """
         with self.lock:
-            self._held = self.rows, self.deleted
+            self._held = weakref.ref(moment), self.rows, self.deleted
 
     def release(self) -> None:
-        """Let readers see everything; this may be called more than once."""
+        """Let readers see everything."""
         self._held = None
 
     @property
     def seen(self) -> tuple[int, int]:
         """How many rows and deletions readers see."""
-        return (self.rows, self.deleted) if self._held is None else self._held
+        held = self._held
+        if held is None or held[0]() is None:
+            return self.rows, self.deleted
+        return held[1:]
 
     def reader(
         self,

@@ -22,7 +22,7 @@ SUMS = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
 def evaluation(engine: Engine, query: str) -> ViewEvaluation:
     """Create the view `v`, and return what evaluates it."""
     engine.sql(f"CREATE VIEW v AS {query}")
-    found = engine.view("v")._plan.evaluation
+    found = engine._catalogue.views["v"]._view_plan.evaluation
     assert found is not None
     return found
 
@@ -133,7 +133,7 @@ def test_a_change_of_tables_is_news_only_for_views_that_read_tables(engine: Engi
     first, same = upper.table(), other.table()
     engine.sql("UPDATE names SET v = 2")
     assert upper.table().to_pylist() == [{"k": "a", "n": 5, "v": 2}]
-    assert not upper.is_current(first)
+    assert not upper._view.is_current(first)
     assert other.table() is same
 
 

@@ -19,6 +19,7 @@ class Numbers:
     def __init__(self, *numbers: int) -> None:
         self.asked = 0
         self.arrived: float | None = None
+        self.due: float | None = None
         self.set(*numbers)
 
     def set(self, *numbers: int) -> None:
@@ -34,6 +35,9 @@ class Numbers:
     def first_waiting(self) -> float | None:
         return self.arrived
 
+    def due_at(self) -> float | None:
+        return self.due
+
 
 def numbers_in(duck: Duck, table: ViewTable) -> list[int]:
     return sorted(int(n) for (n,) in duck.rows(f"SELECT n::TEXT FROM {table.name}"))
@@ -43,22 +47,22 @@ def test_a_result_is_lent_once_as_long_as_it_is_current(duck: Duck) -> None:
     view = Numbers(1, 2)
     table = ViewTable(view, duck)
     assert (table.version, table.waiting) == (0, 1)
-    table.refresh()
+    table.refresh(0.0)
     assert (table.version, table.waiting) == (1, 0)
     assert numbers_in(duck, table) == [1, 2]
-    table.refresh()
+    table.refresh(0.0)
     assert (table.version, view.asked) == (1, 2)
 
 
 def test_another_result_is_lent_under_the_same_name(duck: Duck) -> None:
     view = Numbers(1)
     table = ViewTable(view, duck)
-    table.refresh()
+    table.refresh(0.0)
     name = table.name
     view.set(3, 4, 5)
     assert table.waiting == 1
     assert numbers_in(duck, table) == [1]
-    table.refresh()
+    table.refresh(0.0)
     assert (table.name, table.version) == (name, 2)
     assert numbers_in(duck, table) == [3, 4, 5]
 
@@ -71,8 +75,16 @@ def test_what_waits_for_the_view_waits_for_those_that_read_it(duck: Duck) -> Non
     assert table.reader.first_waiting() == 7.0
 
 
+def test_a_result_that_the_clock_changes_is_due_for_those_that_read_it(duck: Duck) -> None:
+    view = Numbers(1)
+    table = ViewTable(view, duck)
+    assert table.due_at() is None
+    view.due = 12.0
+    assert table.due_at() == 12.0
+
+
 def test_a_closed_table_is_lent_no_more(duck: Duck) -> None:
     table = ViewTable(Numbers(1), duck)
-    table.refresh()
+    table.refresh(0.0)
     table.close()
     assert duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal") == []

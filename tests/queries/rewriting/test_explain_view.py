@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from upstream.database.duck import Duck
@@ -55,13 +57,29 @@ REST = "when the view is read: the rest of the query, over these results"
 def test_a_view_is_described_part_by_part(
     sql: str, static: list[str], beside: list[str], lines: list[str], tables: Duck
 ) -> None:
-    told = explain_view(split_of(sql, tables, WINDOWS), static, beside)
+    told = explain_view(split_of(sql, tables, WINDOWS), static, beside, (), ())
     assert told.splitlines() == [*lines, LAST]
 
 
 def test_a_view_over_views_is_one_query(tables: Duck) -> None:
     split_query = split_of("SELECT max(weight) AS w FROM names", tables)
-    assert explain_view(split_query, [], ["sums"]).splitlines() == [
+    assert explain_view(split_query, [], ["sums"], (), ()).splitlines() == [
         "when the view is read: the query, with sums",
         LAST,
     ]
+
+
+@pytest.mark.parametrize(
+    ("followed", "present", "line"),
+    [
+        (["merged_0"], [], "as the newest rows of bids change: sum(x) by g"),
+        ([], ["merged_0"], "when the view is read, over the newest rows of bids: sum(x) by g"),
+    ],
+    ids=["followed", "present"],
+)
+def test_newest_rows_are_followed_or_read_with_the_view(
+    followed: Collection[str], present: Collection[str], line: str, tables: Duck
+) -> None:
+    split_query = split_of("SELECT g, sum(x) AS s FROM chunk_0 bids GROUP BY g", tables, WINDOWS)
+    told = explain_view(split_query, [], [], followed, present)
+    assert told.splitlines() == [line, MERGED, LAST]

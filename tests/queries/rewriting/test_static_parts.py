@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import count
-
-import pyarrow as pa
 import pytest
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting.split_query import Leaf
-from upstream.queries.rewriting.static_parts import StaticPart, as_table, with_static_parts
-from upstream.queries.rewriting.trial import Trial
+from upstream.queries.rewriting.static_parts import StaticPart
 from upstream.queries.sql.lending import answer_once
-from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
-from .fixture_files import split_of
-from .random_steps import SCHEMA, SCHEMAS
-
-WINDOWS = (WindowClause(WindowKind.LANDMARK, "s"),)
-ROWS = pa.table({"g": ["a", "b", "a"], "k": [0, 1, 7], "x": [1, 2, 3]})
-LENT = pa.table(
-    {
-        field.name: ROWS[field.name] if field.name in ROWS.schema.names else pa.nulls(3, field.type)
-        for field in SCHEMA
-    }
-).cast(SCHEMA)
-
-
-def taken(
-    sql: str, tables: Duck, changing: tuple[str, ...] = ()
-) -> tuple[Leaf, Leaf, list[StaticPart]]:
-    """Return the only leaf of a query, the leaf over parts, and the parts."""
-    [leaf] = split_of(sql, tables, WINDOWS).leaves
-    numbers = count(1)
-    changed, parts = with_static_parts(
-        leaf, Trial(tables, SCHEMAS), lambda: f"__static_{next(numbers)}", changing
-    )
-    return leaf, changed, parts
+from .static_tables import LENT, taken
 
 
 def written(parts: list[StaticPart]) -> list[str]:
@@ -70,7 +42,8 @@ def written(parts: list[StaticPart]) -> list[str]:
 def test_a_part_has_the_columns_and_rows_that_can_matter(
     sql: str, parts: list[str], tables: Duck
 ) -> None:
-    assert written(taken(sql, tables)[2]) == parts
+    with taken(sql, tables) as (_, _, made):
+        assert written(made) == parts
 
 
 @pytest.mark.parametrize(
@@ -101,16 +74,10 @@ def test_a_part_has_the_columns_and_rows_that_can_matter(
     ],
 )
 def test_a_partial_over_parts_is_the_partial(sql: str, tables: Duck) -> None:
-    leaf, changed, parts = taken(sql, tables)
     rows = {"chunk_0": LENT}
-    expected = answer_once(tables, leaf.partial, sql, rows)
-    for part in parts:
-        answer_once(tables, as_table(part), sql, {})
-    try:
+    with taken(sql, tables) as (leaf, changed, _):
+        expected = answer_once(tables, leaf.partial, sql, rows)
         found = answer_once(tables, changed.partial, sql, rows)
-    finally:
-        for part in parts:
-            tables.drop_own_table(part.name)
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
     assert found.schema == expected.schema
 
@@ -120,21 +87,15 @@ def test_a_part_that_is_read_twice_is_computed_once(tables: Duck) -> None:
         "SELECT sum(x) FROM chunk_0 s WHERE k IN (SELECT id FROM names) OR"
         " x IN (SELECT id FROM names)"
     )
-    _, changed, parts = taken(sql, tables)
-    assert len(parts) == 1
-    assert changed.partial.sql("duckdb").count("__static_1") == 2
+    with taken(sql, tables) as (_, changed, parts):
+        assert len(parts) == 1
+        assert changed.partial.sql("duckdb").count("__static_1") == 2
 
 
-def test_what_changes_later_is_left_as_it_is(tables: Duck) -> None:
-    sql = "SELECT sum(x) FROM chunk_0 s JOIN names n ON n.id = s.k"
-    leaf, changed, parts = taken(sql, tables, ("names",))
-    assert not parts
-    assert changed.partial == leaf.partial
-
-
-def test_a_part_is_called_what_the_query_calls_it(tables: Duck) -> None:
+def test_a_part_tells_the_names_of_the_tables_that_it_reads(tables: Duck) -> None:
     sql = (
         "SELECT sum(x) FROM chunk_0 s JOIN names n ON n.id = s.k JOIN"
         " (SELECT max(id) AS m FROM names) AS top ON top.m > s.k JOIN range(3) AS r ON true"
     )
-    assert [part.text for part in taken(sql, tables)[2]] == ["n", "top", "r"]
+    with taken(sql, tables) as (_, _, parts):
+        assert {part.reads for part in parts} == {("names",), ("r",)}

@@ -133,5 +133,5 @@ def test_a_list_of_names_has_brackets_and_commas(
 
 
 def test_a_column_is_named_once() -> None:
-    with refused(QuerySyntaxError, "A)", "a is named twice"):
+    with refused(QuerySyntaxError, "A)", "A is named twice"):
         reader("(a, A)").names(["a", "b"])

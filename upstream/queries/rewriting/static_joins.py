@@ -153,24 +153,24 @@ def _over(
     """Return the partial over subqueries for the joined relations."""
     names: dict[tuple[str, str], exp.Column] = {}
     sources: list[exp.Expr] = []
-    done: list[exp.Expr] = []
+    done = [condition for group in joined for condition in group.conditions]
+    left = [each for each in conditions if not any(each is other for other in done)]
     for group in joined:
         own = alias()
         read = sorted(
             {
                 (node.table, node.name)
-                for tree in [*select.expressions, *conditions]
+                for tree in [*select.expressions, *left]
                 for node in tree.find_all(exp.Column)
                 if node.table in group.nodes
             }
         )
         items = [named(column(name, table), f"__j{i}") for i, (table, name) in enumerate(read)]
+        items = items or [named(exp.Literal.number(1), "__j0")]  # a table has a column
         names |= {each: column(f"__j{i}", own) for i, each in enumerate(read)}
         sources.append(as_source(group.query(items), own))
-        done += group.conditions
     taken = {name for group in joined for name in group.nodes}
     rest = [node.copy() for node in source_nodes(select) if node.alias_or_name not in taken]
-    left = [each for each in conditions if not any(each is other for other in done)]
 
     def renamed(tree: exp.Expr) -> exp.Expr:
         return tree.transform(
