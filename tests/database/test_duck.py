@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from upstream import Engine
@@ -143,6 +144,34 @@ def test_an_answer_is_known_until_the_database_changes(duck: Duck) -> None:
     duck.run_as_written("WITH x AS (SELECT 1) INSERT INTO one FROM x", {})
     duck.create_table("two", table(1))
     assert (duck.known(tables), len(asked)) == (2, 3)
+
+
+def test_a_checksum_of_a_table_of_our_own_sees_each_value_and_no_order(duck: Duck) -> None:
+    queries = [
+        "SELECT range AS n, 'a' AS k FROM range(5)",
+        "SELECT range AS n, 'a' AS k FROM range(5) ORDER BY n DESC",
+        "SELECT range AS n, 'a' AS k FROM range(6)",
+        "SELECT range AS n, if(range = 3, NULL, 'a') AS k FROM range(5)",
+        "SELECT 1 AS n, 'a' AS k LIMIT 0",
+    ]
+    checksums = []
+    for number, query in enumerate(queries):
+        duck.run_as_written(f'CREATE TEMP TABLE "__static_{number}" AS {query}', {})
+        checksums.append(duck.checksum(f"__static_{number}"))
+    assert checksums[0] == checksums[1]
+    assert len({*checksums}) == 4
+    assert [rows for rows, _ in checksums] == ["5", "5", "6", "5", "0"]
+
+
+def test_the_environment_names_the_settings_that_results_depend_on(duck: Duck) -> None:
+    before = duck.environment()
+    assert before["DuckDB"] == duckdb.__version__
+    assert before["default_null_order"] == "NULLS_LAST"
+    duck.run_as_written("SET default_null_order = 'nulls_first'", {})
+    after = duck.environment()
+    assert after.pop("default_null_order") == "NULLS_FIRST"
+    assert after == {name: before[name] for name in after}
+    duck.run_as_written("RESET default_null_order", {})
 
 
 def test_python_variables_are_not_read_as_tables() -> None:

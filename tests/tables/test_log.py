@@ -46,6 +46,22 @@ def test_a_reader_begins_at_a_position_that_was_saved() -> None:
     assert waiting(log.reader(3)) == []
 
 
+def test_a_reader_begins_at_a_deletion_that_was_saved() -> None:
+    log = Log()
+    reader = log.reader(follows_deletions=True)
+    log.add(rows(1, 2), 1.0)
+    for number in range(3):
+        log.delete(rows(number), 2.0)
+    again = log.reader(1, deletions=1)
+    assert [type(each).__name__ for each in again.peek_all()] == ["Batch", "Deletion", "Deletion"]
+    again.close()
+    reader.take(2, 2)
+    assert log.reader(2, deletions=2).waiting == 1
+    for deletions in (1, 4):
+        with pytest.raises(PositionNotKeptError):
+            log.reader(2, deletions=deletions)
+
+
 @pytest.mark.parametrize("position", [-1, 1, 5])
 def test_a_position_that_is_not_kept_is_an_error_that_names_what_is(position: int) -> None:
     log = Log()

@@ -171,6 +171,39 @@ def test_newest_rows_are_those_of_a_list_per_group(
     assert listed(newest.table()) == model.kept(set(model.groups))
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("expire_after", [None, 5.0])
+@given(before=BATCHES, after=BATCHES)
+def test_restored_rows_go_on_as_if_they_had_not_been_saved(
+    rows: int,
+    expire_after: float | None,
+    before: list[tuple[list[tuple[int, str]], str, bool]],
+    after: list[tuple[list[tuple[int, str]], str, bool]],
+) -> None:
+    never = NewestRows(STREAM, rows, expire_after=expire_after)
+    restored = NewestRows(STREAM, rows, expire_after=expire_after)
+    now = 0.0
+
+    def step(newest: NewestRows, batch: list[tuple[int, str]], then: str) -> None:
+        if expire_after is not None:
+            newest.expire(now)
+        newest.add(quick(*batch), np.full(len(batch), now))
+        if then == "changed" and batch:
+            newest.delete(pa.table({"k": [batch[0][1]]}))
+
+    for batch, then, _ in before:
+        now += len(batch)
+        step(never, batch, then)
+    restored.restore(never.saved())
+    restored._check()
+    for batch, then, _ in [([], "", True), *after]:
+        now += len(batch)
+        for newest in (never, restored):
+            step(newest, batch, then)
+        assert restored.first_due() == never.first_due()
+        assert restored.table().equals(never.table())
+
+
 @given(batches=st.lists(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("ab")))))
 def test_rows_that_come_one_by_one_change_what_a_batch_of_them_changes(
     batches: list[list[tuple[int, str]]],

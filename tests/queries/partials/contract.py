@@ -21,6 +21,8 @@ from sqlglot import exp
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.queries.partials import dense_window
+from upstream.queries.partials.cumulative_merge import CumulativeMerge
+from upstream.queries.partials.growing_merge import GrowingMerge
 from upstream.queries.partials.running_merge import RunningMerge
 from upstream.queries.rewriting.split_query import State, StateKind
 from upstream.queries.sql.lending import prepare
@@ -407,6 +409,12 @@ class SlidingMergeContract(RunningMergeContract):
 class CumulativeMergeContract(RunningMergeContract):
     """What a running merge does that nothing leaves."""
 
+    def make_cumulative(self, partials: Partials) -> CumulativeMerge | GrowingMerge:
+        """Return the merge, which can be saved."""
+        merge = self.make(partials)
+        assert isinstance(merge, CumulativeMerge | GrowingMerge)
+        return merge
+
     def plain(self) -> PlainMerge:
         return PlainCumulativeMerge(self.partials)
 
@@ -430,6 +438,34 @@ class CumulativeMergeContract(RunningMergeContract):
             merge._check()
         with pytest.raises(DatabaseError):
             merge.merged(0, 1)
+
+    def test_what_was_saved_goes_on_as_if_it_had_not_been(self) -> None:
+        merge, saved = (self.make_cumulative(self.partials) for _ in range(2))
+        for amount in (1, 2, 5 * 10**37, 3, 4 * 10**37, 4):
+            restored = self.make_cumulative(self.partials)
+            restored.restore(saved.saved())
+            restored._check()
+            for each in (merge, restored):
+                each.stage([(0, self.one("a", amount)), (0, self.one(str(amount), 1))])
+            assert self.totals(restored.merged(0, 1)) == self.totals(merge.merged(0, 1))
+            assert restored.rows == merge.rows
+            saved = restored
+        assert self.totals(saved.merged(0, 1))["a"] == 9 * 10**37 + 10
+
+    def test_a_sum_that_overflows_is_saved_with_its_failure(self) -> None:
+        merge, restored = (self.make_cumulative(self.partials) for _ in range(2))
+        merge.advance(0, 1)
+        merge.stage([(0, self.one("a", 9 * 10**37)), (0, self.one("a", 9 * 10**37))])
+        restored.restore(merge.saved())
+        for each in (merge, restored):
+            with pytest.raises(DatabaseError):
+                each.merged(0, 1)
+
+    def test_a_table_of_another_form_is_not_restored(self) -> None:
+        merge = self.make_cumulative(self.partials)
+        for table in (pa.table({"x": [1]}), self.one("a", 1)):
+            with pytest.raises(ValueError, match="was saved by another version"):
+                merge.restore(table)
 
     def test_partials_of_a_chunk_that_is_not_due_do_not_pile_up(self) -> None:
         merge = self.make(self.partials)

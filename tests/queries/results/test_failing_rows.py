@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pyarrow as pa
@@ -146,6 +147,10 @@ def test_forgotten_chunks_are_in_no_later_window(
         if all(spans[number].first <= chunk < spans[number].end for number, chunk in place)
     )
     assert failing.within(spans)[0] == expected
+    restored = FailingRows()
+    restored.restore(json.loads(json.dumps(failing.saved())))
+    assert restored.saved() == failing.saved()
+    assert restored.within(spans) == failing.within(spans)
     failing.forget(before)
     assert failing.within(spans)[0] == expected
     assert failing.count == sum(count for _, count in failed)
