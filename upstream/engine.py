@@ -187,7 +187,7 @@ class Engine:
             SELECT symbol, avg(price) FROM trades GROUP BY symbol
 
         A stream in it is all its rows since then, and `latest(trades)` the newest row of each key.
-        `EXPLAIN means` says which part of the query runs when.
+        `EXPLAIN means` says which part of the query runs when. `view("means").save(path)` saves it.
         """
         self._check_open()
         with self._lock:

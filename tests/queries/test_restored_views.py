@@ -345,10 +345,21 @@ def test_a_view_over_windows_cannot_be_saved(saving: Engine, tmp_path: Path) -> 
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_view_whose_rows_meet_a_macro_cannot_be_saved(saving: Engine, tmp_path: Path) -> None:
-    saving.sql("CREATE MACRO twice(x) AS 2 * x")
-    with pytest.raises(StatementError, match=r"whose rows meet the macro twice\(\)"):
-        saved(saving, tmp_path, "SELECT k, sum(twice(x)) AS n FROM bids GROUP BY k")
+@pytest.mark.parametrize(
+    ("definition", "query"),
+    [
+        ("CREATE MACRO own(x) AS 2 * x", "SELECT k, sum(Own(x)) AS n FROM bids GROUP BY k"),
+        ("CREATE TYPE own AS INT", "SELECT k, sum(x::OWN) AS n FROM bids GROUP BY k"),
+    ],
+    ids=["macro", "type"],
+)
+def test_a_view_whose_rows_meet_what_the_user_defined_cannot_be_saved(
+    definition: str, query: str, saving: Engine, tmp_path: Path
+) -> None:
+    saving.sql(definition)
+    with pytest.raises(StatementError, match="whose rows meet own, which may be defined otherwise"):
+        saved(saving, tmp_path, query)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

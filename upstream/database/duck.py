@@ -272,6 +272,11 @@ class Duck:
             [found] = part.aggregate(texts).fetchall()
         return tuple(map(str, found))
 
+    def own_types(self) -> frozenset[str]:
+        """Return the names of the types that the user has defined, in lower case."""
+        rows = self.rows("SELECT lower(type_name) FROM duckdb_types() WHERE NOT internal")
+        return frozenset(name for (name,) in rows)
+
     def environment(self) -> dict[str, str]:
         """Return the version of DuckDB, and the settings that results may depend on."""
         found = self.rows(

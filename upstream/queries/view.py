@@ -91,10 +91,11 @@ class ContinuousView:
         """Take in what waits, and save the view in a file; `Engine.restore_view` restores it.
 
         The file has the definition, the partials, the newest rows of `latest(…)` and `positions`.
-        It has no rows of streams otherwise, no tables, and no other views that the view reads. An
-        older file of the same path is replaced once the new one is complete. Raises StatementError
-        if the view reads windows, or if its streams meet macros. Raises OSError if the file cannot
-        be written.
+        It has no other rows of streams, no tables, and none of the views that the view reads. An
+        older file of the same path is replaced once the new one is complete.
+
+        Raises StatementError if the view reads windows, or if rows of its streams meet macros or
+        types that the user has defined. Raises OSError if the file cannot be written.
         """
         self._view.save(Path(path))
 

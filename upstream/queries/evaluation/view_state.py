@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...errors import StatementError
 from ...tables.resuming import position_in
 from ..sql.dialect import DIALECT
+from ..sql.source_text import words_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,10 +123,13 @@ class ViewState:
 
         Raises StatementError if the same query may mean something else where it is restored.
         """
-        if self._macros:
-            reason = f"a view cannot be saved whose rows meet the macro {min(self._macros)}()"
-            hint = "create the view with what the macro stands for"
-            raise StatementError(reason, hint=hint)
+        words = set[str]().union(
+            *(words_of(each) for leaf, _ in self._leaves for each in _texts(leaf))
+        )
+        if own := {*self._macros, *(words & self._duck.own_types())}:
+            reason = f"a view cannot be saved whose rows meet {min(own)}, which may be defined "
+            hint = f"create the view with what {min(own)} stands for"
+            raise StatementError(f"{reason}otherwise where it is restored", hint=hint)
         tables = {leaf.relation: merge.saved() for leaf, merge in self._leaves}
         tables |= {name: newest.saved() for name, newest in self._sources.newest_rows.items()}
         failed = self._failing.saved()
@@ -134,8 +138,11 @@ class ViewState:
     def restore(self, saved: SavedState) -> None:
         """Begin with a saved state; raise StatementError if it is that of another view."""
         self._compare(saved.form)
-        for leaf, merge in self._leaves:
-            merge.restore(saved.table(leaf.relation))
+        try:
+            for leaf, merge in self._leaves:
+                merge.restore(saved.table(leaf.relation))
+        except ValueError as error:
+            raise _another_view() from error
         self._failing.restore(saved.failed)
 
     def _compare(self, saved: Form) -> None:
@@ -187,10 +194,15 @@ def source_form(definition: StreamDefinition) -> Form:
 
 
 def _leaf_form(leaf: Leaf) -> Form:
-    queries = [leaf.partial, *([] if leaf.keep is None else [leaf.keep])]
     states = [
         [state.kind.value, *state.columns, *(each.sql(DIALECT) for each in state.merge)]
         for state in leaf.states
     ]
-    texts = [each.sql(DIALECT) for each in queries]
-    return {"relation": leaf.relation, "groups": leaf.groups, "states": states, "queries": texts}
+    groups = leaf.groups
+    return {"relation": leaf.relation, "groups": groups, "states": states, "queries": _texts(leaf)}
+
+
+def _texts(leaf: Leaf) -> list[str]:
+    """Return the queries of a leaf as text."""
+    queries = [leaf.partial, *([] if leaf.keep is None else [leaf.keep])]
+    return [each.sql(DIALECT) for each in queries]
