@@ -47,10 +47,12 @@ def made(stack: ExitStack, at: float = 0.0) -> Engine:
 
 def feed(engine: Engine, *rows: tuple[object, ...], stream: str = "bids") -> None:
     """Append rows of a key, a number and more."""
+    if not rows:
+        return
     full = [(*row, *(1, 0.0, "1")[len(row) - 1 :]) for row in rows]
-    columns = [pa.array(column, kind) for column, kind in zip(zip(*full), SCHEMA.types)]  # noqa: B905  # no rows, no columns
-    if columns:
-        engine.append(stream, pa.Table.from_arrays(columns, schema=SCHEMA))
+    columns = zip(zip(*full, strict=True), SCHEMA.types, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in columns]
+    engine.append(stream, pa.Table.from_arrays(arrays, schema=SCHEMA))
 
 
 def answer(engine: Engine, name: str = "v") -> list[str] | str:

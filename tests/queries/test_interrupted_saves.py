@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,16 @@ def interrupted(act: Callable[[], object]) -> Iterator[Moment]:
         act()
     assert watcher.count > 50
     for number in range(0, watcher.count, max(1, watcher.count // PLACES)):
-        once = Interrupter("line", lambda moment: moment.number == number, files=FILES)  # noqa: B023  # used here
+        is_due = partial(_is_number, number)
+        once = Interrupter("line", is_due, files=FILES)
         with suppress(KeyboardInterrupt), once.watching():
             act()
         if once.raised:
             yield next(each for each in once.seen.values() if each.number == number)
+
+
+def _is_number(number: int, moment: Moment) -> bool:
+    return moment.number == number
 
 
 two_kinds = pytest.mark.parametrize(
