@@ -71,7 +71,11 @@ class Statements:
 
     def restore_view(self, path: Path) -> str:
         """Create a view from a file, and return its name."""
-        return self._views.restore(path)
+        self._catalogue.end_moment()
+        try:
+            return self._views.restore(path)
+        finally:
+            self._known.forget_outdated()
 
     def run(self, text: str) -> pa.Table:
         """Run one statement, and return its result."""

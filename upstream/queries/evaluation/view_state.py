@@ -154,7 +154,7 @@ class ViewState:
             hint = "restore the view in such an engine, or create it anew"
             raise StatementError(reason, hint=hint)
         if form["tables"] != saved["tables"]:
-            names = dict.fromkeys(name for part in self._parts for name in part.reads)
+            names = _tables_of_other_parts(form["tables"], saved["tables"])
             reason = f"{' or '.join(names)} has other rows than when the view was saved, "
             hint = "restore the table as it was, or create the view anew"
             raise StatementError(f"{reason}and the rows of its streams have met these", hint=hint)
@@ -179,6 +179,14 @@ def _other(some: object, others: object) -> str:
     return ", ".join(
         f"{name} {value or repr('')}" for name, value in some.items() if others.get(name) != value
     )
+
+
+def _tables_of_other_parts(some: object, others: object) -> list[str]:
+    """Return the tables that those parts read which are not in both lists."""
+    assert isinstance(some, list)
+    assert isinstance(others, list)
+    parts = [each for each in [*some, *others] if each not in some or each not in others]
+    return sorted({name for *reads, _, _ in parts for name in reads})
 
 
 def _another_view() -> StatementError:
