@@ -187,3 +187,13 @@ def test_a_view_of_too_large_sums_answers_again_when_they_fit(engine: Engine) ->
         engine.view("v").table()
     append(engine, "bids", (3, -1))
     assert engine.view("v").table().to_pylist() == [{"k": "a", "n": 2**63 - 1}]
+
+
+def test_files_are_listed_anew_whenever_the_view_is_read(tmp_path: Path) -> None:
+    listed = f"(SELECT count(*) FROM glob('{tmp_path}/*.csv') AS g) AS files"
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql("CREATE STREAM ticks (n BIGINT)")
+        engine.sql(f"CREATE VIEW counts AS SELECT (SELECT count(*) FROM ticks) AS n, {listed}")
+        for count in range(4):
+            assert engine.view("counts").table().to_pylist() == [{"n": 0, "files": count}]
+            (tmp_path / f"{count}.csv").write_text("n\n1\n")

@@ -63,6 +63,10 @@ class Finish:
             result = self._finish.run(**dict(zip(self._names, merged, strict=True)), **bounds)
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
 
+    def bind_anew(self) -> None:
+        """Let DuckDB bind the finish again, because it binds the names of files only once."""
+        self._finish.close()
+
     def attempt(self, run: Callable[[], pa.Table]) -> tuple[pa.Table, str | None]:
         """Return a result or, if that fails, no rows and the reason."""
         try:

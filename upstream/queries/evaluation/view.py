@@ -36,7 +36,8 @@ Version = tuple[int, ...]
 class ViewEvaluation:
     """Evaluate a query over all rows of some streams.
 
-    `tables_version` tells how often tables may have changed that the finish reads.
+    `tables_version` tells how often tables may have changed that the finish reads. `reads_outside`
+    says that it may read files.
     """
 
     __slots__ = (
@@ -45,6 +46,7 @@ class ViewEvaluation:
         "_finish",
         "_increments",
         "_readers",
+        "_reads_outside",
         "_side_tables",
         "_tables_version",
         "_taken",
@@ -59,6 +61,7 @@ class ViewEvaluation:
         finish: Finish,
         side_tables: Sequence[Refreshed],
         tables_version: Callable[[], int],
+        reads_outside: bool,
         failing: FailingRows,
     ) -> None:
         self._readers = readers
@@ -66,6 +69,7 @@ class ViewEvaluation:
         self._finish = finish
         self._side_tables = side_tables
         self._tables_version = tables_version
+        self._reads_outside = reads_outside
         self._failing = failing
         self._taken = 0
         """How many portions of rows were taken in."""
@@ -100,6 +104,8 @@ class ViewEvaluation:
         """Return the answer over all rows so far: the same one as before if nothing has come."""
         version = self._version()
         if self._answer is None or self._answer[0] != version:
+            if self._reads_outside:
+                self._finish.bind_anew()
             due = now if self._unanswered is None else self._unanswered
             spans = self._spans
             table, error = self._finish.attempt(lambda: self._increments.table(spans, {}))

@@ -314,6 +314,7 @@ class _ViewPlanner:
                 split_query.finish,
                 *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
             ),
+            reads_outside=self._reads_outside(split_query.finish),
             failing=self._given.failing,
         )
 
@@ -349,13 +350,16 @@ class _ViewPlanner:
         Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
         """
         tables = [name for query in queries for name in tables_read(query)]
-        may_read_files = any(map(reads_functions, queries))
-        may_read_files |= not all(map(str.isidentifier, tables))
+        may_read_files = any(map(self._reads_outside, queries))
         if may_read_files or any(map(self._functions.volatile_in, queries)):
             return count().__next__
         if tables or any(map(self._functions.own_in, queries)):
             return self._tables_version
         return lambda: 0
+
+    def _reads_outside(self, query: Query) -> bool:
+        """Tell whether a query may read files."""
+        return reads_functions(query) or not all(map(str.isidentifier, tables_read(query)))
 
     def _explained(self, split_query: SplitQuery) -> str:
         static = [" joined with ".join(part.reads) for part in self._parts]
