@@ -148,8 +148,6 @@ class _ViewPlanner:
         self._tables_version = tables_version
         self._undo = undo
         self._parts: list[StaticPart] = []
-        self._merges: dict[str, ChunkLeaf] = {}
-        """What merges the rows of streams, by the names of leaves."""
         self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
@@ -165,7 +163,8 @@ class _ViewPlanner:
             split_query, leaves=tuple(self._with_static_parts(leaf) for leaf in split_query.leaves)
         )
         readers, followed = sources.readers(), sources.followed()
-        evaluation = self._evaluation(split_query, readers, followed)
+        leaves = [self._leaf(leaf, followed) for leaf in split_query.leaves]
+        evaluation = self._evaluation(split_query, leaves, readers, followed)
         self._undo.append(evaluation.close)
         query = self._given.parsed.query
         plan = Plan(
@@ -179,9 +178,10 @@ class _ViewPlanner:
             (*sources.sides, *followed),
         )
         explained = self._explained(split_query)
+        merges = [each for each in leaves if isinstance(each, ChunkLeaf)]
         state = ViewState(
             sources,
-            [(leaf, self._merges[leaf.relation]) for leaf in streams],
+            [*zip(streams, merges, strict=True)],
             self._parts,
             self._given.definitions,
             schema=self._given.schema.inner,
@@ -299,10 +299,10 @@ class _ViewPlanner:
     def _evaluation(
         self,
         split_query: SplitQuery,
+        leaves: Sequence[IncrementalLeaf],
         readers: Sequence[LogReader],
         followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
-        leaves = [self._leaf(leaf, followed) for leaf in split_query.leaves]
         schema, chunks = self._given.schema.inner, self._sources.chunks
         finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
         return ViewEvaluation(
@@ -323,9 +323,7 @@ class _ViewPlanner:
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            merge = ChunkLeaf(leaf, schema, self._duck, cumulative=True)
-            self._merges[leaf.relation] = merge
-            return merge
+            return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
         tables = self._version_of(leaf.partial)
         made = self._changing_leaf(leaf)
         if made is not None:
