@@ -232,9 +232,7 @@ class MaintainedView(ContinuousQuery):
                 reason = f"the view {self.name} reads windows, and such views cannot be saved yet"
                 hint = "save a view of the streams themselves, and read that view by queries"
                 raise StatementError(reason, self.text, hint=hint)
-            self._others.end_moment()
-            with self._others.at_one_moment():
-                self._evaluate()
+            self._evaluate()
             assert state.is_even(), "all that reads a stream has read the same rows"
             saved = SavedView(
                 name=self.name,
