@@ -13,7 +13,7 @@ import pytest
 
 from upstream import Engine, ManualClock
 
-SECONDS = float(os.environ.get("THREADS_SECONDS", "5"))
+SECONDS = float(os.environ.get("THREADS_SECONDS", "3"))
 """How long the stress takes."""
 WRITERS = 2
 VIEWS = {

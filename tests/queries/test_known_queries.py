@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.queries.setting import append
@@ -357,6 +357,7 @@ def outcome(engine: Engine, text: str) -> object:
     return table.schema, sorted(map(repr, table.to_pylist()))
 
 
+@settings(max_examples=max(10, settings().max_examples // 4))
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from([*CHANGES]), st.sampled_from("ab"), st.integers(0, 5)),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.queries.setting import waiting
@@ -135,6 +135,11 @@ ASK: tuple[Callable[[Engine, ContinuousQuery], object], ...] = (
 )
 
 
+FEW = max(10, settings().max_examples // 4)
+"""Each example runs a chain of queries."""
+
+
+@settings(max_examples=FEW)
 @given(chains, batches)
 def test_each_stream_of_a_chain_has_what_its_query_gives_over_the_rows_below(
     chain: list[Level], arriving: list[tuple[list[Row], int]]
@@ -166,6 +171,7 @@ def test_each_stream_of_a_chain_has_what_its_query_gives_over_the_rows_below(
             below = found
 
 
+@settings(max_examples=FEW)
 @given(st.one_of(sliding, having), batches)
 def test_with_deletes_a_stream_is_the_result_for_the_newest_closed_window(
     level: Level, arriving: list[tuple[list[Row], int]]
