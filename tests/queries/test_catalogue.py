@@ -135,6 +135,39 @@ def test_a_query_that_reads_a_stream_by_two_roads_sees_an_insert_by_both_or_by_n
         assert engine.sql(text).to_pylist() == [{"a": found, "b": found}]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE kept AS SELECT x.a, y.b FROM counts AS x, others AS y",
+        "INSERT INTO pairs SELECT x.a, y.b FROM counts AS x, others AS y",
+    ],
+    ids=["a table", "an insert"],
+)
+def test_a_statement_that_stores_what_it_reads_sees_an_insert_by_both_roads_or_by_none(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql("CREATE STREAM beats (n BIGINT) KEY (n)")
+        engine.sql("CREATE STREAM pairs (a BIGINT, b BIGINT)")
+        engine.sql(f"CREATE VIEW counts AS SELECT {BOTH_ROADS}")
+        engine.sql(f"CREATE VIEW others AS SELECT {BOTH_ROADS}")
+        stream = engine._catalogue.streams["beats"]
+        stream.append(pa.table({"n": [1, 2, 3]}))
+        take_in = ViewEvaluation.take_in
+        numbers = count(4)
+
+        def with_inserts(self: ViewEvaluation, now: float) -> None:
+            stream.append(pa.table({"n": [next(numbers)]}))  # as another thread could
+            take_in(self, now)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ViewEvaluation, "take_in", with_inserts)
+            engine.sql(text)
+        assert engine.sql("FROM kept" if "kept" in text else "FROM pairs").to_pylist() == [
+            {"a": 3, "b": 3}
+        ]
+
+
 def test_a_block_that_an_exception_keeps_alive_is_ended_by_the_next_call() -> None:
     with Engine(clock=ManualClock()) as engine:
         engine.sql("CREATE STREAM beats (n BIGINT) KEY (n)")

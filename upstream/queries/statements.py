@@ -138,7 +138,8 @@ class Statements:
             check_settings(statement, self._duck, standing=standing)
         self._check_not_below(tables_with_other_rows(statement, self._duck), statement.text)
         try:
-            return OneTimeSql(self._duck, self._catalogue.relations).execute(statement)
+            with self._catalogue.at_one_moment():
+                return OneTimeSql(self._duck, self._catalogue.relations).execute(statement)
         finally:
             self._catalogue.note_change_of_tables()
 
@@ -198,7 +199,8 @@ class Statements:
     def _insert(self, statement: InsertInto, name: str) -> pa.Table:
         self._catalogue.check_writable(name, statement.text, statement.place)
         once = OneTimeSql(self._duck, self._catalogue.relations)
-        rows = once.rows_of(statement, self._catalogue.streams[name].definition)
+        with self._catalogue.at_one_moment():
+            rows = once.rows_of(statement, self._catalogue.streams[name].definition)
         return pa.table({"Count": pa.array([self._append(name, rows)], pa.int64())})
 
     # Tables
