@@ -22,7 +22,7 @@ from upstream.errors import NameTakenError, StatementError, UnknownNameError
 
 from .saving import SUMS, VIEWS, answer, feed, lent, made, saved
 
-EXAMPLES = max(1, settings.get_profile(settings.get_current_profile_name()).max_examples // 8)
+EXAMPLES = max(1, settings.get_profile(settings.get_current_profile_name()).max_examples // 20)
 ROWS = st.tuples(
     st.sampled_from("abcd"),
     st.sampled_from([None, 1, 2, 3, 100, 1 << 62]),

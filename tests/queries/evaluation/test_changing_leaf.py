@@ -215,7 +215,7 @@ class FollowedViews(RuleBasedStateMachine):
 
 TestFollowedViews = FollowedViews.TestCase
 TestFollowedViews.settings = settings(
-    max_examples=max(10, settings().max_examples // 4), stateful_step_count=20
+    max_examples=max(6, settings().max_examples // 8), stateful_step_count=20
 )
 
 
@@ -388,7 +388,7 @@ def test_a_wide_sum_is_exact_beyond_64_bits(engine: Engine) -> None:
 
 # Interruptions
 
-PLACES = 4 * int(os.environ.get("INTERRUPTED_LINES", "6"))
+PLACES = 2 * int(os.environ.get("INTERRUPTED_LINES", "6"))
 """At about how many moments a view is interrupted once."""
 FILES = tuple(
     f"{FOLDER}/queries/{name}"

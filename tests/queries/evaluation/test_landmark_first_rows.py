@@ -70,7 +70,7 @@ _ROW = st.fixed_dictionaries(
     }
 )
 BATCHES = st.lists(st.lists(_ROW, max_size=8), min_size=1, max_size=4)
-FEW = settings(max_examples=max(10, settings().max_examples // 2))
+FEW = settings(max_examples=max(10, settings().max_examples // 5))
 
 
 def in_batches(batches: Sequence[Sequence[dict[str, object]]]) -> Iterator[pa.Table]:

@@ -113,7 +113,7 @@ def joined(parts: list[StaticPart]) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("number", range(len(QUERIES)))
 @given(r=ROWS, t=ROWS)
-@settings(max_examples=max(5, settings().max_examples // 6))
+@settings(max_examples=max(5, settings().max_examples // 12))
 def test_a_leaf_over_joined_tables_is_the_leaf_over_the_tables(
     duck: Duck, number: int, r: list[Row], t: list[Row]
 ) -> None:
