@@ -77,7 +77,7 @@ ROW_WISE = (
 )
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
-SLIDES = {"extremes": 5, "join": 5}
+SLIDES = {"extremes": 5, "join": 5, "session": 2}
 """How many slides a query needs for all its lines to be reached, where four are not enough."""
 LINES = int(os.environ.get("INTERRUPTED_LINES", "6"))
 """At how many places, at their last time, a query is interrupted once; in `make differ` more."""
