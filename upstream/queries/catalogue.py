@@ -14,6 +14,7 @@ from ..errors import NameTakenError, ParameterError, StatementError, UnknownName
 from ..tables.engine_stream import Streams
 from ..tables.log import Moment
 from .scheduling import Runnable
+from .sql.names import found
 from .sql.source_text import words_of
 
 if TYPE_CHECKING:
@@ -144,8 +145,7 @@ class Catalogue:
 
     def found_view(self, name: str) -> str | None:
         """Return a view's name as it was defined, for a name in any case; None if it is unknown."""
-        views = self.views
-        return next((each for each in views if each.lower() == name.lower()), None)
+        return found(name, self.views)
 
     def view(self, name: str) -> MaintainedView:
         """Return the view of a name in any case; raise UnknownNameError if it does not exist."""
