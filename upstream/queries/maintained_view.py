@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..tables.relation import Condition, TimeRange
     from .choices import Choices
     from .continuous_query import Others
+    from .evaluation.stream_state import Share
     from .evaluation.view_planning import ViewPlan
     from .results.answer import Answer
 
@@ -46,6 +47,7 @@ class MaintainedView(ContinuousQuery):
     __slots__ = (
         "_definition",
         "_known",
+        "_last",
         "_max_staleness",
         "_reads",
         "_reads_per_refresh",
@@ -77,7 +79,7 @@ class MaintainedView(ContinuousQuery):
             clock=clock,
             stopwatch=stopwatch,
             others=others,
-            on_close=lambda _: plan.release(),
+            on_close=lambda _: None,
             lock=lock,
         )
         self._view_plan = plan
@@ -85,6 +87,8 @@ class MaintainedView(ContinuousQuery):
         self._definition = StreamDefinition(name, schema, (), None, is_view=True)
         self._known: tuple[Answer, pa.Table] | None = None
         """The last answer, and the result that was made of it."""
+        self._last: tuple[ViewStatistics, dict[str, int]] | None = None
+        """The counts and positions when it was closed; other views may use its states since."""
         self._reads = self._refreshes = self._reads_since_refresh = 0
         self._reads_per_refresh = 0.0
 
@@ -97,6 +101,11 @@ class MaintainedView(ContinuousQuery):
     def static_tables(self) -> frozenset[str]:
         """The names of the tables whose rows cannot change, because rows of streams met them."""
         return self._view_plan.static_tables
+
+    @property
+    def shares(self) -> Sequence[Share]:
+        """Its shares in the states of the streams of which it reads all rows."""
+        return () if self.is_closed else self._view_plan.shares
 
     # The result
 
@@ -148,6 +157,16 @@ class MaintainedView(ContinuousQuery):
         """Return when the clock alone will change the result, or None."""
         return self._next_due()
 
+    def _first_waiting(self) -> float | None:
+        """Return since when the result lacks something, or None.
+
+        What it lacks waits in streams, or was taken in and not read since.
+        """
+        evaluation = self._view_plan.evaluation
+        unanswered = None if evaluation is None else evaluation.unanswered()
+        moments = [super()._first_waiting(), unanswered]
+        return min((moment for moment in moments if moment is not None), default=None)
+
     def _is_fresh_enough(self) -> bool:
         """Tell whether the last result may be given although rows wait."""
         since = self._first_waiting()
@@ -198,7 +217,8 @@ class MaintainedView(ContinuousQuery):
         """Tell whether `Engine.run` should refresh the view, before it is too stale."""
         if self._max_staleness is None or self.is_closed:
             return False
-        return self.staleness() >= self._max_staleness / 2 and self._has_waiting()
+        is_outdated = self._has_waiting() or self._first_waiting() is not None
+        return is_outdated and self.staleness() >= self._max_staleness / 2
 
     def staleness(self) -> float:
         """Return for how long the first row has waited that the result lacks, for each reader.
@@ -218,6 +238,8 @@ class MaintainedView(ContinuousQuery):
     def positions(self) -> dict[str, int]:
         """Return how many rows of each stream were taken in; see `ContinuousView.positions`."""
         with self._lock:
+            if self._last is not None:
+                return self._last[1]
             state = self._view_plan.state
             found = {} if state is None else state.positions()
             return {stream: each.in_feed for stream, each in found.items()}
@@ -251,11 +273,17 @@ class MaintainedView(ContinuousQuery):
         plan = self._view_plan
         if plan.evaluation is None:
             return super().explain(sql=sql)
-        return f"{plan.explanation}\n{parts(plan.plan.split)}" if sql else plan.explanation
+        with self._lock:
+            others = {share.state.stream: share.others for share in plan.shares if share.others}
+        shared = [f"the state of {s} is shared with {', '.join(o)}" for s, o in others.items()]
+        texts = [plan.explanation, *shared, *([parts(plan.plan.split)] if sql else [])]
+        return "\n".join(texts)
 
     def view_statistics(self) -> ViewStatistics:
         """Return the counts since the view was created."""
         with self._lock:
+            if self._last is not None:
+                return self._last[0]
             counts = self._statistics()
             return ViewStatistics(
                 name=self.name,
@@ -269,3 +297,12 @@ class MaintainedView(ContinuousQuery):
                 evaluation_seconds=counts.evaluation_seconds,
                 error=counts.error,
             )
+
+    def close(self) -> None:
+        """Stop reading; other views keep the states that they share. Counts can still be read."""
+        with self._lock:
+            if self.is_closed:
+                return
+            last = self.view_statistics(), self.positions()
+            super().close()
+            self._last = last

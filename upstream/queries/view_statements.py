@@ -188,11 +188,14 @@ class ViewStatements:
         """Return a view that is in no catalogue yet; `undo` receives what closes it."""
         if beginning is None:
             self._catalogue.evaluate_fillers(statement.query)
+        views = self._catalogue.views
         planned = plan_view(
             statement.query,
             choices,
             self._catalogue.streams,
-            self._catalogue.views,
+            views,
+            name=statement.name,
+            states=[share.state for view in views.values() for share in view.shares],
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,

@@ -11,9 +11,9 @@ import pytest
 from tests.queries.setting import append
 from upstream import Engine, ManualClock
 from upstream.errors import QueryError
-from upstream.queries.evaluation import view as module
+from upstream.queries.evaluation import stream_state as module
 from upstream.queries.evaluation.finish import Finish
-from upstream.queries.evaluation.increments import Increments
+from upstream.queries.evaluation.increments import ChunkLeaf
 from upstream.queries.evaluation.view import ViewEvaluation
 
 SUMS = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
@@ -63,24 +63,24 @@ def test_the_finish_runs_only_if_something_came(
 
 
 def test_only_news_is_grouped(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    fed, _ = counted(monkeypatch, Increments, "prepared")
+    fed, _ = counted(monkeypatch, ChunkLeaf, "feed")
     evaluation(engine, SUMS)
     for number in range(4):
         append(engine, "bids", *[(number, 1)] * (number + 1))
         engine.view("v").table()
-    assert [pieces[0][1].num_rows for _, pieces in fed] == [1, 2, 3, 4]  # type: ignore[index]
+    assert [pieces[0][1].num_rows for _, pieces, _ in fed] == [1, 2, 3, 4]  # type: ignore[index]
 
 
 def test_batches_are_taken_together_up_to_a_size(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_TOGETHER", 5)
-    fed, _ = counted(monkeypatch, Increments, "prepared")
+    fed, _ = counted(monkeypatch, ChunkLeaf, "feed")
     each = evaluation(engine, SUMS)
     for count in (2, 3, 1, 9, 1, 1):
         append(engine, "bids", *[(0, 1)] * count)
     each.take_in(0.0)
-    assert [pieces[0][1].num_rows for _, pieces in fed] == [5, 1, 9, 2]  # type: ignore[index]
+    assert [pieces[0][1].num_rows for _, pieces, _ in fed] == [5, 1, 9, 2]  # type: ignore[index]
     assert each.current(0.0).table.to_pylist() == [{"k": "a", "n": 17}]
 
 

@@ -98,7 +98,7 @@ def test_all_that_was_opened_is_closed_again(
     before = readers(engine, "bids"), readers(engine, "asks"), lent(engine)
     sources = opened("SELECT count(*) FROM latest(bids) a, asks b, sums c")
     sources.with_newest_as_tables()
-    sources.readers()
+    undo.append(sources.reader("asks").close)
     assert readers(engine, "bids") == before[0] + 1
     assert readers(engine, "asks") == before[1] + 1
     assert len(lent(engine)) == len(before[2]) + 2

@@ -115,16 +115,7 @@ class Increments:
 
     def prepared(self, number: int, pieces: Sequence[Piece]) -> Take:
         """Evaluate rows of an input, and return a function that takes them in."""
-        failed = FailedRows(number)
-        takes = [leaf.feed(number, pieces, failed) for leaf in self._leaves if leaf.reads(number)]
-
-        def take() -> None:
-            for each in takes:
-                each()
-            if failed.rows:
-                self._failing.add(failed.by_place(), failed.error)
-
-        return take
+        return prepared(self._leaves, self._failing, number, pieces)
 
     def settle(self) -> None:
         """Merge what has arrived, as far as possible before it is requested."""
@@ -162,6 +153,22 @@ class Increments:
         self._finish.close()
         for leaf in self._leaves:
             leaf.close()
+
+
+def prepared(
+    leaves: Sequence[Leaf], failing: FailingRows, number: int, pieces: Sequence[Piece]
+) -> Take:
+    """Evaluate rows of an input, and return a function that takes them into all leaves."""
+    failed = FailedRows(number)
+    takes = [leaf.feed(number, pieces, failed) for leaf in leaves if leaf.reads(number)]
+
+    def take() -> None:
+        for each in takes:
+            each()
+        if failed.rows:
+            failing.add(failed.by_place(), failed.error)
+
+    return take
 
 
 class ChunkLeaf:

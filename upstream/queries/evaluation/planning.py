@@ -46,9 +46,10 @@ if TYPE_CHECKING:
     from ...tables.log import LogReader
     from ..choices import Choices
     from ..results.answer import Evaluation
+    from ..results.failing_rows import Failures
     from ..rewriting.split_query import SplitQuery
     from ..sql.trees import Query
-    from .refreshed import Refreshed
+    from .refreshed import Reading, Refreshed
     from .view_table import ViewSource
 
 WITHOUT_END: Final = frozenset({WindowKind.LATEST, WindowKind.STREAM, WindowKind.VIEW})
@@ -66,11 +67,11 @@ class Plan:
 
     split: SplitQuery
     evaluation: Evaluation
-    readers: tuple[LogReader, ...]
+    readers: tuple[Reading, ...]
     schema: ResultSchema
     streams: frozenset[str]
     tables: frozenset[str]
-    failing: FailingRows
+    failing: Failures
     side_tables: tuple[Refreshed, ...] = ()
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None

@@ -8,26 +8,19 @@ views and tables. If nothing has come since, the last answer is given again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from ...held_interrupt import HeldInterrupt
-from ..chunks.windows import Span
 from ..results.answer import Answer, Answers, Counts, Description
+from .stream_state import ALL
 
 if TYPE_CHECKING:
-    from ...tables.log import Batch, LogReader
-    from ..results.failing_rows import FailingRows
-    from .finish import Finish
-    from .increments import Increments
-    from .refreshed import Refreshed
+    import pyarrow as pa
 
-_CHUNK: Final = 0
-"""All rows of a view are in one chunk."""
-_ALL: Final = Span(_CHUNK, _CHUNK + 1)
-_TOGETHER: Final = 65_536
-"""Batches are evaluated together up to this many rows."""
+    from .finish import Finish
+    from .increments import Leaf
+    from .refreshed import Refreshed
+    from .stream_state import Share
 
 Version = tuple[int, ...]
 """How often each thing changed that an answer was made from."""
@@ -36,65 +29,46 @@ Version = tuple[int, ...]
 class ViewEvaluation:
     """Evaluate a query over all rows of some streams.
 
-    `tables_version` tells how often tables may have changed that the finish reads. `reads_outside`
-    says that it may read files.
+    `shares` are its parts in the states of these streams. `leaves` are those of the finish, in
+    order, and `own` those of them that are in no state. `tables_version` tells how often tables may
+    have changed that the finish reads. `reads_outside` says that it may read files.
     """
 
     __slots__ = (
         "_answer",
-        "_failing",
         "_finish",
-        "_increments",
-        "_readers",
+        "_leaves",
+        "_own",
         "_reads_outside",
+        "_shares",
         "_side_tables",
         "_tables_version",
-        "_taken",
-        "_unanswered",
     )
 
     def __init__(
         self,
-        readers: Sequence[LogReader],
-        increments: Increments,
+        shares: Sequence[Share],
+        leaves: Sequence[Leaf],
+        own: Sequence[Leaf],
         *,
         finish: Finish,
         side_tables: Sequence[Refreshed],
         tables_version: Callable[[], int],
         reads_outside: bool,
-        failing: FailingRows,
     ) -> None:
-        self._readers = readers
-        self._increments = increments
+        self._shares = shares
+        self._leaves = leaves
+        self._own = own
         self._finish = finish
         self._side_tables = side_tables
         self._tables_version = tables_version
         self._reads_outside = reads_outside
-        self._failing = failing
-        self._taken = 0
-        """How many portions of rows were taken in."""
-        self._unanswered: float | None = None
-        """When the first row arrived that is in no answer yet."""
         self._answer: tuple[Version, Answer] | None = None
-        increments.advance(self._spans)  # so that rows are merged before the view is asked
-
-    @property
-    def _spans(self) -> tuple[Span, ...]:
-        return (_ALL,) * len(self._readers)
 
     def take_in(self, now: float) -> None:
         """Read what waits into the partials."""
-        for number, reader in enumerate(self._readers):
-            for batches in _portions(reader.peek()):
-                rows = pa.concat_tables([batch.rows for batch in batches])
-                take = self._increments.prepared(number, [(_CHUNK, rows)])
-                with HeldInterrupt():
-                    reader.take(rows.num_rows)
-                    take()
-                    self._taken += 1
-                    if self._unanswered is None:
-                        self._unanswered = batches[0].arrival
-        self._increments.settle()
+        for share in self._shares:
+            share.state.take_in()
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give no answer, since a view answers when it is asked."""
@@ -106,13 +80,20 @@ class ViewEvaluation:
         if self._answer is None or self._answer[0] != version:
             if self._reads_outside:
                 self._finish.bind_anew()
-            due = now if self._unanswered is None else self._unanswered
-            spans = self._spans
-            table, error = self._finish.attempt(lambda: self._increments.table(spans, {}))
-            answer = Answer(None, None, due, 0, table, error, *self._failing.within(spans))
+            since = self.unanswered()
+            table, error = self._finish.attempt(self._finished)
+            due = now if since is None else since
+            answer = Answer(None, None, due, 0, table, error, *self._failed())
             with HeldInterrupt():
-                self._answer, self._unanswered = (version, answer), None
+                self._answer = version, answer
+                for share in self._shares:
+                    share.unanswered = None
         return self._answer[1]
+
+    def unanswered(self) -> float | None:
+        """Return when the first row arrived that was taken in and is in no answer, or None."""
+        moments = [share.unanswered for share in self._shares]
+        return min((each for each in moments if each is not None), default=None)
 
     def is_current(self, answer: Answer) -> bool:
         """Tell whether this would be the answer, as far as rows were taken in."""
@@ -125,29 +106,30 @@ class ViewEvaluation:
 
     def counts(self) -> Counts:
         """Return what became of rows; no row is too late for a view."""
-        return Counts(held=self._increments.rows)
+        held = sum(share.state.rows for share in self._shares)
+        return Counts(held=held + sum(leaf.rows for leaf in self._own))
 
     def describe(self) -> Description:
         """Describe how the query is evaluated."""
-        return Description("rows are added to partials as they arrive", self._increments.describe())
+        merges = tuple(leaf.describe() for leaf in self._leaves)
+        return Description("rows are added to partials as they arrive", merges)
 
     def close(self) -> None:
-        """Release its statements and relations in DuckDB."""
-        self._increments.close()
+        """Release its statements and relations in DuckDB, except those of states."""
+        self._finish.close()
+        for leaf in self._own:
+            leaf.close()
+
+    def _finished(self) -> pa.Table:
+        return self._finish.run([leaf.merged(ALL) for leaf in self._leaves], {})
+
+    def _failed(self) -> tuple[int, str | None]:
+        """Return how many rows failed, and how one of them did."""
+        failing = [share.state.failing for share in self._shares]
+        error = next((each.error for each in failing if each.count), None)
+        return sum(each.count for each in failing), error
 
     def _version(self) -> Version:
+        taken = (share.state.taken for share in self._shares)
         side = (each.version for each in self._side_tables)
-        return self._taken, self._tables_version(), *side
-
-
-def _portions(batches: Sequence[Batch]) -> list[list[Batch]]:
-    """Return batches in lists of at most so many rows, but at least one batch each."""
-    found: list[list[Batch]] = []
-    room = 0
-    for batch in batches:
-        if not found or batch.rows.num_rows > room:
-            found.append([])
-            room = _TOGETHER
-        found[-1].append(batch)
-        room -= batch.rows.num_rows
-    return found
+        return *taken, self._tables_version(), *side

@@ -10,27 +10,23 @@ a window          the view answers for the newest window that has closed
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
-from ..results.failing_rows import FailingRows
+from ..results.failing_rows import FailingRows, FailingRowsOfInputs
 from ..rewriting.explain_view import explain_view
-from ..rewriting.relations import tables_in
+from ..rewriting.relations import renamed_tables, tables_in
 from ..rewriting.split import split
 from ..rewriting.split_query import SplitQuery
-from ..rewriting.static_parts import as_table, with_static_parts
-from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
-from ..sql.lending import prepare, run_once
 from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
-from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
+from .state_planning import StatePlanner
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
 from .view_state import ViewState
@@ -40,15 +36,15 @@ if TYPE_CHECKING:
     from ...clock import Clock
     from ...database.duck import Duck
     from ...tables.engine_stream import EngineStream
-    from ...tables.log import LogReader
     from ..choices import Choices
     from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
-    from ..rewriting.static_parts import StaticPart
     from ..sql import ParsedQuery
     from ..sql.trees import Query
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
+    from .stream_leaf import StreamLeaf
+    from .stream_state import Share, StreamState
     from .view_state import Beginning
     from .view_table import ViewSource
 
@@ -59,15 +55,15 @@ class ViewPlan:
 
     `evaluation` is None if the view reads windows. `static_tables` are the tables below its
     streams, which must stay as they were. `explanation` says which part runs when. `state` is what
-    can be saved; None if the view reads windows.
+    can be saved; None if the view reads windows. `shares` are its parts in the states of streams.
     """
 
     plan: Plan
     evaluation: ViewEvaluation | None
     static_tables: frozenset[str] = frozenset()
     explanation: str = ""
-    release: Callable[[], None] = lambda: None
     state: ViewState | None = None
+    shares: tuple[Share, ...] = ()
 
 
 def plan_view(
@@ -76,6 +72,8 @@ def plan_view(
     streams: Mapping[str, EngineStream],
     views: Mapping[str, ViewSource],
     *,
+    name: str,
+    states: Sequence[StreamState],
     duck: Duck,
     clock: Clock,
     stopwatch: Clock,
@@ -85,7 +83,8 @@ def plan_view(
 ) -> ViewPlan:
     """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
 
-    With a `beginning`, it has the saved state, and reads on from there.
+    The view uses those of the `states` of other views that are what it would keep itself. With a
+    `beginning`, it has the saved state, and reads on from there.
 
     `undo` receives what the caller has to call, the last one first, if there will be no view:
     otherwise streams would keep rows for it.
@@ -102,7 +101,10 @@ def plan_view(
         sources = ViewSources(
             parsed, streams, views, duck=duck, clock=clock, undo=undo, beginning=beginning
         )
-        view = _ViewPlanner(given, sources, tables_version, undo).plan()
+        planner = StatePlanner(
+            name, sources, states, duck=duck, tables_version=tables_version, undo=undo
+        )
+        view = _ViewPlanner(given, sources, planner, tables_version, undo).plan()
         if beginning is not None and view.state is not None:
             view.state.restore(beginning.state)
         return view
@@ -139,15 +141,16 @@ class _ViewPlanner:
         self,
         given: Given,
         sources: ViewSources,
+        states: StatePlanner,
         tables_version: Callable[[], int],
         undo: list[Callable[[], None]],
     ) -> None:
+        self._states = states
         self._given = given
         self._duck = given.duck
         self._sources = sources
         self._tables_version = tables_version
         self._undo = undo
-        self._parts: list[StaticPart] = []
         self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
@@ -159,39 +162,44 @@ class _ViewPlanner:
             self._check_leaf(leaf)
         read = [name for leaf in streams for name in tables_read(leaf.partial)]
         below = with_tables_behind(frozenset(read), self._duck) if read else frozenset()
+        shares, kept = self._shares(streams)
         split_query = replace(
-            split_query, leaves=tuple(self._with_static_parts(leaf) for leaf in split_query.leaves)
+            split_query, leaves=tuple(_as_kept(leaf, kept) for leaf in split_query.leaves)
         )
-        readers, followed = sources.readers(), sources.followed()
-        leaves = [self._leaf(leaf, followed) for leaf in split_query.leaves]
-        evaluation = self._evaluation(split_query, leaves, readers, followed)
+        followed = sources.followed()
+        own = {
+            leaf.relation: self._leaf(leaf, followed)
+            for leaf in split_query.leaves
+            if leaf.relation not in kept
+        }
+        leaves = own | {relation: each.merge for relation, each in kept.items()}
+        in_order = [leaves[leaf.relation] for leaf in split_query.leaves]
+        evaluation = self._evaluation(split_query, shares, in_order, [*own.values()], followed)
         self._undo.append(evaluation.close)
         query = self._given.parsed.query
+        failing = FailingRowsOfInputs([share.state.failing for share in shares])
         plan = Plan(
             split_query,
             evaluation,
-            tuple(readers),
+            tuple(shares),
             self._given.schema,
             frozenset(window.stream for window in self._given.parsed.windows),
             tables_read(query) | self._functions.own_in(query),
-            self._given.failing,
+            failing,
             (*sources.sides, *followed),
         )
-        explained = self._explained(split_query)
-        merges = [each for each in leaves if isinstance(each, ChunkLeaf)]
+        macros = (self._functions.own_in(leaf.partial) for leaf in streams)
         state = ViewState(
             sources,
-            [*zip(streams, merges, strict=True)],
-            self._parts,
+            [(leaf, kept[leaf.relation]) for leaf in streams],
             self._given.definitions,
             schema=self._given.schema.inner,
-            macros=frozenset[str]().union(
-                *(self._functions.own_in(leaf.partial) for leaf in streams)
-            ),
-            failing=self._given.failing,
+            macros=frozenset[str]().union(*macros),
+            failing=failing,
             duck=self._duck,
         )
-        return ViewPlan(plan, evaluation, below, explained, self._drop_parts, state)
+        explained = self._explained(split_query, [*kept.values()])
+        return ViewPlan(plan, evaluation, below, explained, state, tuple(shares))
 
     def _split(self, query: Query) -> SplitQuery:
         if not self._sources.windows:
@@ -268,46 +276,35 @@ class _ViewPlanner:
 
     # Parts
 
-    def _with_static_parts(self, leaf: Leaf) -> Leaf:
-        """Compute what a leaf reads of tables, and let it read that instead.
+    def _shares(self, leaves: Sequence[Leaf]) -> tuple[list[Share], dict[str, StreamLeaf]]:
+        """Return a share in the state of each stream, and what evaluates these leaves, by relation.
 
-        A leaf over newest rows reads the tables themselves: it can be computed again.
+        What a leaf reads of tables is computed now. A leaf over newest rows reads the tables
+        themselves: it can be computed again.
         """
-        if not self._is_of_stream(leaf):
-            return leaf
-        trial = Trial(self._duck, self._sources.chunks)
-        return with_static_parts(leaf, trial, self._duck.new_name, self)
-
-    def make(self, part: StaticPart) -> None:
-        """Make the table of a static part."""
-        if not self._parts:
-            self._undo.append(self._drop_parts)
-        self._parts.append(part)  # even if it is not computed to the end
-        with closing(prepare(self._duck, as_table(part), {})) as statement:
-            statement.run()
-
-    def count(self, query: Query) -> int:
-        """Run a query, and return its only value."""
-        count: int = run_once(self._duck, query, {}).column(0)[0].as_py()
-        return count
-
-    def _drop_parts(self) -> None:
-        while self._parts:
-            self._duck.drop_own_table(self._parts[-1].name)
-            self._parts.pop()
+        shares: list[Share] = []
+        kept: dict[str, StreamLeaf] = {}
+        for number in range(len(self._sources.names)):
+            of_stream = [leaf for leaf in leaves if leaf.windows == (number,)]
+            share, found = self._states.share(number, of_stream)
+            shares.append(share)
+            kept |= {leaf.relation: each for leaf, each in zip(of_stream, found, strict=True)}
+        return shares, kept
 
     def _evaluation(
         self,
         split_query: SplitQuery,
+        shares: Sequence[Share],
         leaves: Sequence[IncrementalLeaf],
-        readers: Sequence[LogReader],
+        own: Sequence[IncrementalLeaf],
         followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
         schema, chunks = self._given.schema.inner, self._sources.chunks
         finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
         return ViewEvaluation(
-            readers,
-            Increments(leaves, finish, self._given.failing),
+            shares,
+            leaves,
+            own,
             finish=finish,
             side_tables=(*self._sources.sides, *followed),
             tables_version=self._version_of(
@@ -315,15 +312,11 @@ class _ViewPlanner:
                 *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
             ),
             reads_outside=self._reads_outside(split_query.finish),
-            failing=self._given.failing,
         )
 
     def _leaf(self, leaf: Leaf, followed: Sequence[FollowedRows]) -> IncrementalLeaf:
-        """Return what evaluates a leaf."""
+        """Return what evaluates a leaf over newest rows."""
         chunks, first = self._sources.chunks, len(self._sources.names)
-        if self._is_of_stream(leaf):
-            schema = chunks[f"chunk_{leaf.windows[0]}"]
-            return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
         tables = self._version_of(leaf.partial)
         made = self._changing_leaf(leaf)
         if made is not None:
@@ -359,8 +352,9 @@ class _ViewPlanner:
         """Tell whether a query may read files."""
         return reads_functions(query) or not all(map(str.isidentifier, tables_read(query)))
 
-    def _explained(self, split_query: SplitQuery) -> str:
-        static = [" joined with ".join(part.reads) for part in self._parts]
+    def _explained(self, split_query: SplitQuery, kept: Sequence[StreamLeaf]) -> str:
+        parts = [part for each in kept for part in each.planned.parts.made]
+        static = [" joined with ".join(part.reads) for part in parts]
         beside = sorted(tables_read(split_query.finish))
         newest = self._sources.newest
         followed = {f"latest({each.stream})" for each in newest}
@@ -379,3 +373,12 @@ class _ViewPlanner:
 def _is_bounded(leaf: Leaf) -> bool:
     """Tell whether the partials of a leaf can be merged, so that not all rows are kept."""
     return leaf.groups is not None or leaf.keep is not None
+
+
+def _as_kept(leaf: Leaf, kept: Mapping[str, StreamLeaf]) -> Leaf:
+    """Return a leaf with the partial that is evaluated; it reads static parts and no tables."""
+    if leaf.relation not in kept:
+        return leaf
+    partial = kept[leaf.relation].planned.leaf.partial
+    names = {"chunk_0": f"chunk_{leaf.windows[0]}"}
+    return replace(leaf, partial=renamed_tables(partial, names))

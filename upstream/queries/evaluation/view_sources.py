@@ -134,21 +134,19 @@ class ViewSources:
 
     # Opening
 
-    def readers(self) -> list[LogReader]:
-        """Return a reader of each stream of which all rows are read."""
-        return [self._reader(name) for name in self.names]
-
     def followed(self) -> list[FollowedRows]:
         """Return the newest rows whose chunks leaves follow."""
         return [FollowedRows(self._newest_of(each, follows_changes=True)) for each in self.newest]
 
-    def _reader(self, name: str) -> LogReader:
-        start = None if self._beginning is None else self._beginning.starts[name].rows
-        with HeldInterrupt():
-            reader = self.log_of(name).reader(start)
-            self._undo.append(reader.close)
-        self.opened.setdefault(name, []).append(reader)
-        return reader
+    def reader(self, stream: str) -> LogReader:
+        """Return a new reader of all rows of a stream; the caller has to close it."""
+        start = None if self._beginning is None else self._beginning.starts[stream].rows
+        return self.log_of(stream).reader(start)
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the view begins with a saved state."""
+        return self._beginning is not None
 
     def log_of(self, stream: str) -> Log:
         """Return the log of a stream."""

@@ -160,3 +160,28 @@ def as_table(part: StaticPart) -> exp.Create:
         expression=exp.select("*").from_(as_source(part.query.copy(), "__part")),
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )
+
+
+def have_same_rows(
+    one: StaticPart, other: StaticPart, trial: Trial, count: Callable[[exp.Query], int]
+) -> bool:
+    """Tell whether the tables of two parts have the same rows in the same order.
+
+    Values are compared as texts, too, since 0.0 equals -0.0.
+    """
+    names = [one.name, other.name]
+    rows = [exp.select("*").from_(exp.to_table(name)) for name in names]
+    columns, others = map(trial.columns, rows)
+    if columns != others:
+        return False
+    numbers = [count(exp.select(exp.Count(this=exp.Star())).from_(exp.to_table(n))) for n in names]
+    sides = [[exp.column(name, table, quoted=True) for name in columns.names] for table in "ab"]
+    texts = [[exp.cast(each.copy(), "VARCHAR") for each in side] for side in sides]
+    pairs = [*zip(*sides, strict=True), *zip(*texts, strict=True)]
+    differing = (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(exp.to_table(one.name).as_("a"))
+        .join(exp.to_table(other.name).as_("b"), join_type="positional")
+        .where(exp.or_(*(exp.NullSafeNEQ(this=a, expression=b) for a, b in pairs)))
+    )
+    return numbers[0] == numbers[1] and not count(differing)
