@@ -86,7 +86,7 @@ def leaves(engine: Engine, name: str = "v") -> list[object]:
     """Return what evaluates the leaves of a view."""
     evaluation = engine._catalogue.views[name]._view_plan.evaluation
     assert evaluation is not None
-    return list(evaluation._leaves)
+    return list(evaluation._own)
 
 
 def text_of(query: str, window: str) -> str:

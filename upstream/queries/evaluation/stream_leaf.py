@@ -86,7 +86,7 @@ class PlannedLeaf:
         return all(have_same_rows(*pair, self._trial, self.parts.count) for pair in pairs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StreamLeaf:
     """A leaf with the merge of its partials."""
 

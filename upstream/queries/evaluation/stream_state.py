@@ -35,7 +35,17 @@ class StreamState:
     The last share that is closed closes the state.
     """
 
-    __slots__ = ("_is_begun", "_log", "failing", "leaves", "reader", "shares", "stream", "taken")
+    __slots__ = (
+        "_is_begun",
+        "_log",
+        "_merged",
+        "failing",
+        "leaves",
+        "reader",
+        "shares",
+        "stream",
+        "taken",
+    )
 
     def __init__(
         self,
@@ -57,6 +67,8 @@ class StreamState:
         """How many portions of rows were taken in."""
         self.shares: tuple[Share, ...] = ()
         """The parts that views have in it."""
+        self._merged: dict[StreamLeaf, pa.Table] = {}
+        """What was merged for one view and can be read by the others, until more rows come."""
         for leaf in leaves:
             leaf.merge.advance(ALL)  # so that rows are merged before a view is read
 
@@ -90,10 +102,20 @@ class StreamState:
                 self.reader.take(rows.num_rows)
                 take()
                 self.taken += 1
+                self._merged.clear()
                 for share in self.shares:
                     share.note(batches[0].arrival)
         for merge in merges:
             merge.settle()
+
+    def merged(self, leaf: StreamLeaf) -> pa.Table:
+        """Return the merged relation of a leaf; it is computed once for all views."""
+        found = self._merged.get(leaf)
+        if found is None:
+            found = leaf.merge.merged(ALL)
+            if len(self.shares) > 1:
+                self._merged[leaf] = found
+        return found
 
     def close(self, share: Share) -> None:
         """Let a view use the state no longer."""

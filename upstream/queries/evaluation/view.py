@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ...held_interrupt import HeldInterrupt
 from ..results.answer import Answer, Answers, Counts, Description
-from .stream_state import ALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,15 +28,16 @@ Version = tuple[int, ...]
 class ViewEvaluation:
     """Evaluate a query over all rows of some streams.
 
-    `shares` are its parts in the states of these streams. `leaves` are those of the finish, in
-    order, and `own` those of them that are in no state. `tables_version` tells how often tables may
-    have changed that the finish reads. `reads_outside` says that it may read files.
+    `shares` are its shares in the states of these streams, and `own` the leaves over newest rows.
+    `merged` return the merged relations of all leaves in the order of the finish. `tables_version`
+    tells how often tables may have changed that the finish reads. `reads_outside` says that it may
+    read files.
     """
 
     __slots__ = (
         "_answer",
         "_finish",
-        "_leaves",
+        "_merged",
         "_own",
         "_reads_outside",
         "_shares",
@@ -48,8 +48,8 @@ class ViewEvaluation:
     def __init__(
         self,
         shares: Sequence[Share],
-        leaves: Sequence[Leaf],
         own: Sequence[Leaf],
+        merged: Sequence[Callable[[], pa.Table]],
         *,
         finish: Finish,
         side_tables: Sequence[Refreshed],
@@ -57,8 +57,8 @@ class ViewEvaluation:
         reads_outside: bool,
     ) -> None:
         self._shares = shares
-        self._leaves = leaves
         self._own = own
+        self._merged = merged
         self._finish = finish
         self._side_tables = side_tables
         self._tables_version = tables_version
@@ -111,7 +111,8 @@ class ViewEvaluation:
 
     def describe(self) -> Description:
         """Describe how the query is evaluated."""
-        merges = tuple(leaf.describe() for leaf in self._leaves)
+        kept = [each.merge.describe() for share in self._shares for each in share.state.leaves]
+        merges = (*kept, *(leaf.describe() for leaf in self._own))
         return Description("rows are added to partials as they arrive", merges)
 
     def close(self) -> None:
@@ -121,7 +122,7 @@ class ViewEvaluation:
             leaf.close()
 
     def _finished(self) -> pa.Table:
-        return self._finish.run([leaf.merged(ALL) for leaf in self._leaves], {})
+        return self._finish.run([merged() for merged in self._merged], {})
 
     def _failed(self) -> tuple[int, str | None]:
         """Return how many rows failed, and how one of them did."""

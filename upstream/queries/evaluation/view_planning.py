@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,15 @@ from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .state_planning import StatePlanner
+from .stream_state import ALL
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
 from .view_state import ViewState
 from .window_planning import Given
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ...clock import Clock
     from ...database.duck import Duck
     from ...tables.engine_stream import EngineStream
@@ -172,9 +176,7 @@ class _ViewPlanner:
             for leaf in split_query.leaves
             if leaf.relation not in kept
         }
-        leaves = own | {relation: each.merge for relation, each in kept.items()}
-        in_order = [leaves[leaf.relation] for leaf in split_query.leaves]
-        evaluation = self._evaluation(split_query, shares, in_order, [*own.values()], followed)
+        evaluation = self._evaluation(split_query, shares, kept, own, followed)
         self._undo.append(evaluation.close)
         query = self._given.parsed.query
         failing = FailingRowsOfInputs([share.state.failing for share in shares])
@@ -295,16 +297,26 @@ class _ViewPlanner:
         self,
         split_query: SplitQuery,
         shares: Sequence[Share],
-        leaves: Sequence[IncrementalLeaf],
-        own: Sequence[IncrementalLeaf],
+        kept: Mapping[str, StreamLeaf],
+        own: Mapping[str, IncrementalLeaf],
         followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
         schema, chunks = self._given.schema.inner, self._sources.chunks
+        leaves: list[IncrementalLeaf] = []
+        merged: list[Callable[[], pa.Table]] = []
+        for leaf in split_query.leaves:
+            if leaf.relation in kept:
+                each, state = kept[leaf.relation], shares[leaf.windows[0]].state
+                leaves.append(each.merge)
+                merged.append(partial(state.merged, each))
+            else:
+                leaves.append(own[leaf.relation])
+                merged.append(partial(own[leaf.relation].merged, ALL))
         finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
         return ViewEvaluation(
             shares,
-            leaves,
-            own,
+            [*own.values()],
+            merged,
             finish=finish,
             side_tables=(*self._sources.sides, *followed),
             tables_version=self._version_of(
@@ -379,6 +391,6 @@ def _as_kept(leaf: Leaf, kept: Mapping[str, StreamLeaf]) -> Leaf:
     """Return a leaf with the partial that is evaluated; it reads static parts and no tables."""
     if leaf.relation not in kept:
         return leaf
-    partial = kept[leaf.relation].planned.leaf.partial
     names = {"chunk_0": f"chunk_{leaf.windows[0]}"}
-    return replace(leaf, partial=renamed_tables(partial, names))
+    evaluated = renamed_tables(kept[leaf.relation].planned.leaf.partial, names)
+    return replace(leaf, partial=evaluated)

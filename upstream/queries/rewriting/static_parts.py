@@ -181,7 +181,7 @@ def have_same_rows(
     differing = (
         exp.select(exp.Count(this=exp.Star()))
         .from_(exp.to_table(one.name).as_("a"))
-        .join(exp.to_table(other.name).as_("b"), join_type="positional")
+        .join(exp.Join(this=exp.to_table(other.name).as_("b"), method="POSITIONAL"))
         .where(exp.or_(*(exp.NullSafeNEQ(this=a, expression=b) for a, b in pairs)))
     )
     return numbers[0] == numbers[1] and not count(differing)
