@@ -103,7 +103,7 @@ ACTIONS = {
     "replace by a twin": Action(
         old_and_twin,
         lambda engine: engine.sql(f"CREATE OR REPLACE VIEW v AS {NEW}"),
-        ((2, 0, 0), (8, 4, 3)),
+        ((6, 0, 0), (8, 4, 3)),
         has_twin=True,
     ),
     "drop beside a twin": Action(
