@@ -102,7 +102,8 @@ class ContinuousView:
     def explain(self, *, sql: bool = False) -> str:
         """Describe what ran once, what runs as rows arrive, and what runs when the view is read.
 
-        With `sql`, also the statements that are run.
+        It also names the views with which this one shares the state of a stream. With `sql`, it
+        has the statements that are run.
         """
         return self._view.explain(sql=sql)
 

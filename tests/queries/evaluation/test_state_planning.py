@@ -10,6 +10,7 @@ from tests.queries.setting import append
 from upstream import Engine, ManualClock
 from upstream.errors import QueryError
 from upstream.queries.evaluation.stream_state import StreamState
+from upstream.tables.log import Log
 
 SUMS = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
 BELOW = "SELECT k, sum(x * v) AS n FROM bids JOIN names USING (k) GROUP BY k"
@@ -178,13 +179,12 @@ def test_a_row_that_arrives_while_a_view_is_planned_keeps_it_from_sharing(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.sql(f"CREATE VIEW v0 AS {BELOW}")
-    is_empty, asked = StreamState.is_empty, []
+    is_empty = StreamState.is_empty
+    asked: list[bool] = []
 
-    def with_insert(self: StreamState, log: object) -> bool:
-        asked.append(found := is_empty(self, log))  # type: ignore[arg-type]
+    def with_insert(self: StreamState, log: Log) -> bool:
+        asked.append(found := is_empty(self, log))
         if len(asked) == 1:
-            stream = engine._catalogue.streams["bids"]
-            stream.append(stream.definition.schema.empty_table())
             append(engine, "bids", (1, 5))  # as another thread could
         return found
 

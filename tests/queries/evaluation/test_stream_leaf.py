@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.queries.rewriting.fixture_files import new_duck, query_of, split_of
+from tests.queries.parsed import query_of
+from tests.queries.rewriting.fixture_files import new_duck, split_of
 from tests.queries.rewriting.random_steps import SCHEMA
 from tests.queries.rewriting.static_tables import LENT, WINDOWS
 from upstream.database.duck import Duck
@@ -55,6 +56,13 @@ def own_tables(duck: Duck) -> int:
 def test_equal_leaves_are_the_same_whatever_statements_ran_between(duck: Duck) -> None:
     assert planned(SUM, duck, 1).is_same(planned(SUM, duck, 2))
     assert not planned(SUM, duck).is_same(planned(SUM.replace("x", "k"), duck))
+
+
+def test_leaves_over_other_columns_are_not_the_same(duck: Duck) -> None:
+    one, other = planned("SELECT count(*) FROM chunk_0 s", duck), PartTables(duck)
+    schema = SCHEMA.remove(0)
+    leaf = leaf_of("SELECT count(*) FROM chunk_0 s", duck)
+    assert not one.is_same(PlannedLeaf(leaf, schema, duck, other, tables_version=1))
 
 
 def test_leaves_over_tables_are_the_same_as_long_as_no_statement_ran(duck: Duck) -> None:
@@ -106,11 +114,13 @@ def test_a_leaf_that_reads_tables_or_other_values_each_time_is_not_the_same_as_a
     names = {"chunk_0": "names"}
     for partial in (
         query_of("SELECT sum(x + random()) FROM chunk_0 s", DIALECT),
+        query_of("SELECT sum(x) FROM chunk_0 s, glob('*') g", DIALECT),
+        query_of("WITH c AS (FROM chunk_0) SELECT sum(x) FROM c", DIALECT),
         renamed_tables(leaf.partial, names),
     ):
         assert _form(replace(leaf, partial=partial), [], duck, 1) is None
     one = planned(SUM, duck)
-    one._form = None
+    one._form = one._form[0], None
     assert not one.is_same(one)
 
 

@@ -11,14 +11,14 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..rewriting.relations import renamed_tables
+from ...database.failure import DatabaseError
+from ..rewriting.relations import renamed_tables, tables_in
 from ..rewriting.static_parts import as_table, have_same_rows, with_static_parts
 from ..rewriting.trial import Trial
 from ..sql.dialect import DIALECT
 from ..sql.functions import functions_of
 from ..sql.lending import prepare, run_once
 from ..sql.source_text import words_of
-from ..sql.standing_needs import reads_functions, tables_read
 from .increments import ChunkLeaf
 
 if TYPE_CHECKING:
@@ -76,14 +76,18 @@ class PlannedLeaf:
         self.parts = parts
         self._trial = Trial(duck, {_INPUT: schema})
         self.leaf = with_static_parts(_as_input_0(leaf), self._trial, duck.new_name, parts)
-        self._form = _form(self.leaf, [part.name for part in parts.made], duck, tables_version)
+        names = [part.name for part in parts.made]
+        self._form = schema, _form(self.leaf, names, duck, tables_version)
 
     def is_same(self, other: PlannedLeaf) -> bool:
         """Tell whether another leaf has the same partials of any rows, certainly."""
-        if self._form is None or self._form != other._form:
+        if self._form[1] is None or self._form != other._form:
             return False
         pairs = zip(self.parts.made, other.parts.made, strict=True)
-        return all(have_same_rows(*pair, self._trial, self.parts.count) for pair in pairs)
+        try:
+            return all(have_same_rows(*pair, self._trial, self.parts.count) for pair in pairs)
+        except DatabaseError:  # such as for lack of memory
+            return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,12 +129,12 @@ def _form(
     have another meaning at any time.
     """
     query, functions = leaf.partial, functions_of(duck)
-    if tables_read(query) or reads_functions(query) or functions.volatile_in(query):
+    if tables_in(query) - {_INPUT, *parts} or functions.volatile_in(query):
         return None
     names = {name: f"part_{number}" for number, name in enumerate(parts)}
     partial = renamed_tables(query, names).sql(DIALECT)
-    is_of_user = functions.own_in(query) or words_of(partial) & duck.own_types()
-    version = tables_version if parts or is_of_user else None
+    is_fixed = not (parts or functions.own_in(query) or words_of(partial) & duck.own_types())
+    version = None if is_fixed else tables_version
     states = [
         (state.kind, state.columns, [each.sql(DIALECT) for each in state.merge])
         for state in leaf.states
