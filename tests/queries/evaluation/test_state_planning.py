@@ -222,6 +222,23 @@ def test_a_restored_view_has_a_state_of_its_own(engine: Engine, tmp_path: Path) 
     assert [pairs(engine, f"v{i}") for i in range(3)] == [[("a", 12)], [("a", 12)], [("a", 7)]]
 
 
+def test_a_view_is_saved_at_one_row_when_another_view_has_read_on(
+    engine: Engine, tmp_path: Path
+) -> None:
+    newest = f"SELECT k, n, l.x FROM ({SUMS}) JOIN latest(bids) AS l USING (k)"
+    create(engine, SUMS, newest)
+    append(engine, "bids", (1, 5))
+    engine.sql("FROM v0")
+    assert engine.view("v1").positions == {"bids": 0}  # the newest rows are not read yet
+    engine.view("v1").save(tmp_path / "v1")
+    assert engine.view("v1").positions == {"bids": 1}
+    engine.sql("DROP VIEW v1")
+    append(engine, "bids", (2, 7))
+    engine.restore_view(tmp_path / "v1")
+    assert pairs(engine, "v1") == [("a", 12, 7)]
+    assert pairs(engine, "v0") == [("a", 12)]
+
+
 # Tables below a stream
 
 
