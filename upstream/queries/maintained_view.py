@@ -239,7 +239,7 @@ class MaintainedView(ContinuousQuery):
         """Return how many rows of each stream were taken in; see `ContinuousView.positions`."""
         with self._lock:
             if self._last is not None:
-                return self._last[1]
+                return {**self._last[1]}
             state = self._view_plan.state
             found = {} if state is None else state.positions()
             return {stream: each.in_feed for stream, each in found.items()}
