@@ -16,7 +16,7 @@ from upstream.queries.chunks.chunk_rows import ChunkRows
 from upstream.queries.chunks.cutter import Piece
 from upstream.queries.chunks.pieces import with_chunks
 from upstream.queries.chunks.windows import Span
-from upstream.queries.evaluation import increments
+from upstream.queries.evaluation import chunk_partials
 from upstream.queries.evaluation.finish import Finish
 from upstream.queries.evaluation.increments import ChunkLeaf, Increments, Take
 from upstream.queries.results.failing_rows import FailedRows, FailingRows
@@ -271,7 +271,7 @@ def test_short_chunks_are_evaluated_together_and_long_ones_alone(
         together.append([chunk for chunk, _ in pieces])
         return with_chunks(pieces)
 
-    monkeypatch.setattr(increments, "with_chunks", noted)
+    monkeypatch.setattr(chunk_partials, "with_chunks", noted)
     feed.add((0, ["1"]), (1, ["2"] * 4_096), (2, ["3"]), (3, ["4"]))
     assert together == [[0, 2, 3]]
     assert feed.sums(0, 4) == {"a": 1 + 2 * 4_096 + 3 + 4}
