@@ -87,6 +87,8 @@ class SharedWindows:
     def collect(self, now: float) -> None:
         """Merge the windows that are due, and keep them for the queries."""
         answers = self.evaluation.answers(now, max(query.keep for query in self.queries))
+        if not (answers.answers or answers.skipped):
+            return
         due = self.due + answers.skipped
         found = [(due + i, each) for i, each in enumerate(answers.answers)]
         with HeldInterrupt():
@@ -161,7 +163,8 @@ class WindowsOfQuery:
         return self._reader if self.shared is None else self.shared.reader
 
     @property
-    def _windows(self) -> WindowedEvaluation:
+    def windows(self) -> WindowedEvaluation:
+        """What evaluates the windows, for this query alone or for several."""
         return self._alone if self.shared is None else self.shared.evaluation
 
     # Together with others
@@ -190,7 +193,8 @@ class WindowsOfQuery:
 
     def take_in(self, now: float) -> None:
         """Read what waits; feed complete chunks, and portions of the open one."""
-        self._windows.take_in(now)
+        if self.shared is None or self.shared.reader.waiting:
+            self.windows.take_in(now)
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give answers for the newest `keep` due windows."""
@@ -206,26 +210,25 @@ class WindowsOfQuery:
             self.answered = due
             if found and found[-1].spans is not None and self.own.failing.count:
                 self.own.failing.forget([span.first for span in found[-1].spans])
-            shared.forget()
 
         return Answers(found, due - self.answered - len(found), commit)
 
     def current(self, now: float) -> Answer | None:
         """Return the answer for the newest closed window, with rows or without."""
-        current = self._windows.current(now)
+        current = self.windows.current(now)
         return current if self.shared is None or current is None else self._answer(current)
 
     def due_at(self) -> float | None:
         """Return when the clock alone will close the open window, or None."""
-        return self._windows.due_at()
+        return self.windows.due_at()
 
     def counts(self) -> Counts:
         """Return what became of rows so far; rows that are held for several count in each."""
-        return self._windows.counts()
+        return self.windows.counts()
 
     def describe(self) -> Description:
         """Describe how the query is evaluated at the moment."""
-        description = self._windows.describe()
+        description = self.windows.describe()
         if self.shared is None or len(self.shared.queries) == 1:
             return description
         others = len(self.shared.queries) - 1
@@ -301,7 +304,9 @@ class ReaderOfWindows:
     @property
     def waiting(self) -> int:
         """How many rows and merged windows wait."""
-        return self._query.reader.waiting + len(self._query.unanswered())
+        query = self._query
+        merged = 0 if query.shared is None else query.shared.due - query.answered
+        return query.reader.waiting + merged
 
     @property
     def waiting_rows(self) -> int:
