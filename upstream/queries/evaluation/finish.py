@@ -94,6 +94,11 @@ class Finish:
             result = self._finish.run(**dict(zip(self._names, merged, strict=True)), **bounds)
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
 
+    def named(self, result: pa.Table) -> pa.Table:
+        """Return a result, whose columns have other names, as one of this query."""
+        named = result.rename_columns(self.schema.names)
+        return named if named.schema.equals(self.schema) else named.cast(self.schema)
+
     def in_full(self, tables: Mapping[str, pa.Table]) -> pa.Table:
         """Compute a result from rows, and from the bounds that the query reads."""
         return self.whole.run(**tables)

@@ -111,17 +111,25 @@ class OwnLeaf:
 
     def of(self, table: pa.Table) -> pa.Table:
         """Return the merged relation of this query from that of all: its groups and columns."""
+        return self._of(table, self.columns_in(table))
+
+    def columns_in(self, table: pa.Table) -> OwnColumns:
+        """Return its columns in a merged relation of all."""
         names = set(table.schema.names)
-        return self._of(table, next(own for own in self._owned if own.rows in names))
+        return next(own for own in self._owned if own.rows in names)
+
+    def with_rows(self, table: pa.Table, rows: pa.ChunkedArray) -> pa.Table:
+        """Return the rows of a table for which this query has read any; `rows` says how many."""
+        numbers = one_array(rows)
+        if numbers.null_count:
+            numbers = numbers.fill_null(0 if self._groups else -1)
+        is_there = numbers.to_numpy() >= (1 if self._groups else 0)
+        return table if is_there.all() else table.filter(pa.array(is_there))
 
     def _of(self, table: pa.Table, own: OwnColumns) -> pa.Table:
-        rows = one_array(table.column(own.rows))
         columns = [table.column(own.names.get(name, name)) for name in self.schema.names]
         found = pa.Table.from_arrays(columns, schema=self.schema)
-        if rows.null_count:
-            rows = rows.fill_null(0 if self._groups else -1)
-        is_there = rows.to_numpy() >= (1 if self._groups else 0)
-        return found if is_there.all() else found.filter(pa.array(is_there))
+        return self.with_rows(found, table.column(own.rows))
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...tables.log import LogReader
+    from ..rewriting.shared_finish import FinishInCommon
     from ..sql.window_clause import WindowClause
     from .bounds import Bounds
     from .finish import Finish
+    from .shared_finishes import Finished, SharedFinishes
     from .shared_leaf import OwnLeaf, SharedLeaf
     from .windowed import WindowedEvaluation
 
@@ -66,23 +68,39 @@ class MergedWindows:
         """Do nothing, since there is nothing to release."""
 
 
+class MergedWindow:
+    """A window that was due, after `number` others. Its table is not finished for any query."""
+
+    __slots__ = ("answer", "finished", "number")
+
+    def __init__(self, number: int, answer: Answer) -> None:
+        self.number = number
+        self.answer = answer
+        self.finished: Finished | None = None
+        """The results of queries whose finishes run together, once one of them was requested."""
+
+
 class SharedWindows:
-    """The windows of several queries, and these queries.
+    """The windows of several queries, and these queries."""
 
-    `merged` are the windows that some query has not answered yet, each with how many had been due
-    before it.
-    """
+    __slots__ = ("due", "evaluation", "finishes", "leaf", "merged", "queries", "reader")
 
-    __slots__ = ("due", "evaluation", "leaf", "merged", "queries", "reader")
-
-    def __init__(self, evaluation: WindowedEvaluation, leaf: SharedLeaf, reader: LogReader) -> None:
+    def __init__(
+        self,
+        evaluation: WindowedEvaluation,
+        leaf: SharedLeaf,
+        finishes: SharedFinishes,
+        reader: LogReader,
+    ) -> None:
         self.evaluation = evaluation
         self.leaf = leaf
+        self.finishes = finishes
         self.reader = reader
         self.queries: tuple[WindowsOfQuery, ...] = ()
         self.due = 0
         """How many windows have been due."""
-        self.merged = deque[tuple[int, Answer]]()
+        self.merged = deque[MergedWindow]()
+        """The windows that some query has not answered yet."""
 
     def collect(self, now: float) -> None:
         """Merge the windows that are due, and keep them for the queries."""
@@ -90,7 +108,7 @@ class SharedWindows:
         if not (answers.answers or answers.skipped):
             return
         due = self.due + answers.skipped
-        found = [(due + i, each) for i, each in enumerate(answers.answers)]
+        found = [MergedWindow(due + i, each) for i, each in enumerate(answers.answers)]
         with HeldInterrupt():
             answers.commit()
             self.merged.extend(found)
@@ -101,7 +119,7 @@ class SharedWindows:
         """Forget the windows that all queries have answered, and the oldest if they are many."""
         answered = min(query.answered for query in self.queries)
         most = max(query.keep for query in self.queries)
-        while self.merged and (self.merged[0][0] < answered or len(self.merged) > most):
+        while self.merged and (self.merged[0].number < answered or len(self.merged) > most):
             self.merged.popleft()
 
     def leave(self, query: WindowsOfQuery) -> None:
@@ -109,8 +127,10 @@ class SharedWindows:
         self.queries = tuple(each for each in self.queries if each is not query)
         if self.queries:
             self.leaf.remove(query.own)
+            self.finishes.remove(query.own)
             self.forget()
         else:
+            self.finishes.close()
             self.evaluation.close()
             self.reader.close()
 
@@ -123,6 +143,7 @@ class WindowsOfQuery:
         "_alone",
         "_bounds",
         "_finish",
+        "_in_common",
         "_is_closed",
         "_known",
         "_reader",
@@ -141,8 +162,11 @@ class WindowsOfQuery:
         finish: Finish,
         bounds: Bounds,
         keep: int,
+        in_common: FinishInCommon | None,
     ) -> None:
         self._alone = alone
+        self._in_common = in_common
+        """The finish, if it can run together with those of other queries."""
         self._reader = reader
         self._finish = finish
         self._bounds = bounds
@@ -178,16 +202,18 @@ class WindowsOfQuery:
         """Share windows from now on."""
         with HeldInterrupt():
             shared.leaf.add(self.own)
+            if self._in_common is not None:
+                shared.finishes.add(self.own, self._in_common)
             shared.queries = (*shared.queries, self)
             self.shared = shared
             self._alone.close()
             self._reader.close()
 
-    def unanswered(self) -> list[Answer]:
+    def unanswered(self) -> list[MergedWindow]:
         """Return the merged windows that it has not answered, as far as they are kept."""
         if self.shared is None:
             return []
-        return [each for due, each in self.shared.merged if due >= self.answered]
+        return [each for each in self.shared.merged if each.number >= self.answered]
 
     # Evaluation
 
@@ -204,7 +230,7 @@ class WindowsOfQuery:
         shared.collect(now)
         due = shared.due
         used = self.unanswered()[-keep:] if keep else []
-        found = [self._answer(each) for each in used]
+        found = [self._answer(each.answer, each) for each in used]
 
         def commit() -> None:
             self.answered = due
@@ -250,18 +276,29 @@ class WindowsOfQuery:
                 self._finish.close()
             self.own.close()
 
-    def _answer(self, merged: Answer) -> Answer:
+    def _answer(self, merged: Answer, window: MergedWindow | None = None) -> Answer:
         """Return the answer for a merged window: the same one for the same window."""
         if self._known is not None and self._known[0] is merged:
             return self._known[1]
         spans = merged.spans
         bounds = self._bounds.tables(spans) if self._bounds.are_read else {}
-        table, error = self._result(merged, bounds)
+        table, error = self._together(window) or self._result(merged, bounds)
         failing = self.own.failing
         failed, failure = (0, None) if spans is None else failing.within(spans)
         answer = replace(merged, table=table, error=error, rows_failed=failed, failure=failure)
         self._known = merged, answer
         return answer
+
+    def _together(self, window: MergedWindow | None) -> tuple[pa.Table, None] | None:
+        """Return the result that is computed with those of other queries, or None."""
+        if window is None or self._in_common is None or self.shared is None:
+            return None
+        if window.answer.error is not None or not window.answer.table.num_rows:
+            return None
+        if window.finished is None:
+            window.finished = self.shared.finishes.of(window.answer.table)
+        table = window.finished.get(self.own)
+        return None if table is None or not table.num_rows else (self._finish.named(table), None)
 
     def _result(
         self, merged: Answer, bounds: Mapping[str, pa.Table]
@@ -315,7 +352,7 @@ class ReaderOfWindows:
 
     def first_waiting(self) -> float | None:
         """Return the arrival of what waits first, or None."""
-        moments = [each.due for each in self._query.unanswered()[:1]]
+        moments = [each.answer.due for each in self._query.unanswered()[:1]]
         first = self._query.reader.first_waiting()
         return min([*moments, *([] if first is None else [first])], default=None)
 

@@ -18,6 +18,7 @@ from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import Pairing
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import reads_tables
+from ..rewriting.shared_finish import finish_in_common
 from ..rewriting.shared_partial import in_common, runs
 from ..rewriting.trial import Trial
 from ..sql.functions import functions_of
@@ -30,6 +31,7 @@ from .increments import ChunkLeaf, Increments
 from .landmark import LandmarkEvaluation
 from .planned_windows import check_steps, check_together, grid_of, refuse_unfitting, schedule_of
 from .session import SessionEvaluation
+from .shared_finishes import SharedFinishes
 from .shared_leaf import OwnLeaf, SharedLeaf, is_dense
 from .shared_windows import Family, MergedWindows, SharedWindows, WindowsOfQuery
 from .windowed import WindowedEvaluation
@@ -192,6 +194,7 @@ class WindowPlanner:
             finish=self._finish(split, [own], schema),
             bounds=self._bounds(),
             keep=choices.most_answers,
+            in_common=finish_in_common(split, functions) if not self._read_bounds else None,
         )
         return Family(clause, leaf.family), windows
 
@@ -207,7 +210,7 @@ class WindowPlanner:
             is_whole=False,
             failing=FailingRows(),
         )
-        return SharedWindows(evaluation, leaf, reader)
+        return SharedWindows(evaluation, leaf, SharedFinishes(self._duck), reader)
 
     def _finish(self, split: SplitQuery, leaves: Sequence[Merging], schema: pa.Schema) -> Finish:
         chunks = {f"chunk_{i}": each.schema for i, each in enumerate(self._definitions)}

@@ -197,8 +197,8 @@ class _Columns:
             for name, tree, field in zip(names, trees, fields, strict=True):
                 self.trees[name] = tree
                 self.schema = self.schema.append(field.with_name(name))
-            renamed = dict(zip(state.columns, names, strict=True))
-            merge = tuple(_renamed(tree, renamed) for tree in state.merge)
+            by_name = dict(zip(state.columns, names, strict=True))
+            merge = tuple(renamed(tree, by_name) for tree in state.merge)
             self.states.append(State(state.kind, names, merge))
             self._names[text] = names
         return self._names[text]
@@ -248,7 +248,9 @@ def _case(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     return exp.case().when(condition.copy(), value.copy())
 
 
-def _renamed(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
+def renamed(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
+    """Return an expression in which columns have these names instead."""
+
     def change(node: exp.Expr) -> exp.Expr | None:
         is_ours = isinstance(node, exp.Column) and not node.table and node.name in names
         return column(names[node.name]) if is_ours else None
