@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
-from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
+from ..sql.trees import call, chunk_index, column, named, nested_queries, replaced
 from .aggregates.aggregate_call import AggregateCall, read_call
-from .block import by_step, group_by_first, is_inner, source_nodes
+from .block import by_step, conditions_of, group_by_first, is_inner, source_nodes
 from .partial_columns import Numbered
 from .split_query import Leaf
 
@@ -130,12 +130,8 @@ class _Division:
 
     def _conditions(self) -> list[exp.Expr]:
         """Return the conditions on pairs; conditions on one side become part of that side."""
-        where = self._partial.args.get("where")
-        found = conjuncts(where.this) if where else []
-        for join in self._partial.args.get("joins") or []:
-            found += conjuncts(join.args.get("on"))
         pairs = []
-        for condition in found:
+        for condition in conditions_of(self._partial):
             side = self._only_side(condition)
             if side is None:
                 pairs.append(condition)

@@ -9,8 +9,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ..sql.names import STEP
-from ..sql.trees import chunk_index, chunk_tables, column, conjuncts, nested_queries, own_nodes
-from .block import is_inner, read_block
+from ..sql.trees import chunk_index, chunk_tables, column, nested_queries, own_nodes
+from .block import conditions_of, is_inner, read_block
 from .not_incremental import NotIncrementalError
 from .relations import read_as
 from .resolution import resolved
@@ -93,12 +93,7 @@ def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
 
     Only joins that drop rows without a match contribute conditions. The names must be resolved.
     """
-    where = block.select.args.get("where")
-    found = conjuncts(where.this if where else None)
-    for join in block.select.args.get("joins") or ():
-        if is_inner(join):
-            found += conjuncts(join.args.get("on"))
-    return [condition for condition in found if _is_about(condition, alias)]
+    return [each for each in conditions_of(block.select) if _is_about(each, alias)]
 
 
 def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
