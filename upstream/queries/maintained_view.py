@@ -136,7 +136,7 @@ class MaintainedView(ContinuousQuery):
             return False
         if self._is_fresh_enough():
             return True
-        if self._has_waiting() or any(self._due_feeders()):
+        if self._has_waiting(self._clock.now()) or any(self._due_feeders()):
             return False
         return evaluation.is_current(known[0])
 
@@ -198,7 +198,8 @@ class MaintainedView(ContinuousQuery):
         """Tell whether `Engine.run` should refresh the view, before it is too stale."""
         if self._max_staleness is None or self.is_closed:
             return False
-        return self.staleness() >= self._max_staleness / 2 and self._has_waiting()
+        is_stale = self.staleness() >= self._max_staleness / 2
+        return is_stale and self._has_waiting(self._clock.now())
 
     def staleness(self) -> float:
         """Return for how long the first row has waited that the result lacks, for each reader.
