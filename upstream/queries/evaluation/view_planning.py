@@ -149,6 +149,8 @@ class _ViewPlanner:
         self._tables_version = tables_version
         self._undo = undo
         self._parts: list[StaticPart] = []
+        self._changing: dict[str, ChangingLeaf] = {}
+        """The leaves that follow newest rows, by the relations of the leaves."""
         self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
@@ -178,7 +180,7 @@ class _ViewPlanner:
             self._given.failing,
             (*sources.sides, *followed),
         )
-        explained = self._explained(split_query)
+        explained = self._explained(split_query, leaves)
         merges = [each for each in leaves if isinstance(each, ChunkLeaf)]
         state = ViewState(
             sources,
@@ -208,8 +210,9 @@ class _ViewPlanner:
         for leaf in split_query.leaves:
             if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
                 return None
-        is_any = any(self._changing_leaf(leaf) is not None for leaf in split_query.leaves)
-        return split_query if is_any else None
+        changing = {leaf.relation: self._changing_leaf(leaf) for leaf in split_query.leaves}
+        self._changing = {name: leaf for name, leaf in changing.items() if leaf is not None}
+        return split_query if self._changing else None
 
     def _is_of_stream(self, leaf: Leaf) -> bool:
         """Tell whether a leaf reads all rows of a stream."""
@@ -337,7 +340,7 @@ class _ViewPlanner:
             schema = chunks[f"chunk_{leaf.windows[0]}"]
             return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
         tables = self._version_of(leaf.partial)
-        made = self._changing_leaf(leaf)
+        made = self._changing.get(leaf.relation)
         if made is not None:
             rows = followed[leaf.windows[0] - first]
             schema = chunks[f"chunk_{leaf.windows[0]}"]
@@ -358,20 +361,15 @@ class _ViewPlanner:
         """Return what tells whether queries may read something else than before."""
         return TablesVersion(queries, self._duck, self._tables_version)
 
-    def _explained(self, split_query: SplitQuery) -> str:
+    def _explained(self, split_query: SplitQuery, leaves: Sequence[IncrementalLeaf]) -> str:
         static = [" joined with ".join(part.reads) for part in self._parts]
         beside = sorted(tables_read(split_query.finish))
         newest = self._sources.newest
         followed = {f"latest({each.stream})" for each in newest}
         beside = [*(each for each in self._sources.changing if each not in followed), *beside]
-        comes_and_goes = [
-            leaf.relation for leaf in split_query.leaves if self._changing_leaf(leaf) is not None
-        ]
-        present = [
-            leaf.relation
-            for leaf in split_query.leaves
-            if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
-        ]
+        made = [*zip(split_query.leaves, leaves, strict=True)]
+        comes_and_goes = [leaf.relation for leaf, by in made if isinstance(by, ChangeableLeaf)]
+        present = [leaf.relation for leaf, by in made if isinstance(by, PresentLeaf)]
         return explain_view(split_query, static, beside, comes_and_goes, present)
 
 
