@@ -45,6 +45,26 @@ def test_it_is_the_same_until_a_statement_ran(database: Database) -> None:
     assert version() == second
 
 
+def test_it_tells_without_asking_the_database_whether_it_is_still_the_same(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = database.version("FROM names")
+    of_clock = database.version("SELECT now() AS t")
+    first, moment = version(), of_clock()
+    with monkeypatch.context() as patch:
+        patch.setattr(Duck, "rows", None)
+        assert version.is_still(first)
+        assert not version.is_still(first - 1)
+        assert not of_clock.is_still(moment)
+    database.run("UPDATE names SET a = 2")
+    with monkeypatch.context() as patch:
+        patch.setattr(Duck, "rows", None)
+        patch.setattr(Duck, "known", None)
+        assert not version.is_still(first)
+        assert not version.is_still(first + 1)  # nothing was looked up again
+    assert version.is_still(version())
+
+
 def test_queries_without_tables_and_macros_always_read_the_same(database: Database) -> None:
     version = database.version("SELECT upper('a') FROM range(3)")
     first = version()

@@ -54,8 +54,13 @@ class TablesVersion:
             volatile_in(each, self._duck) for each in self._queries
         )
 
+    def is_still(self, version: int) -> bool:
+        """Tell whether this is the version; DuckDB is not asked, so any thread may call it."""
+        is_seen = not self._reads_tables or self._statements() == self._seen
+        return is_seen and self._is_lasting and version == self._version
+
     def __call__(self) -> int:
-        """Return the version at this moment."""
+        """Return the version at this moment; DuckDB may be asked."""
         statements = self._statements()
         if self._reads_tables and statements != self._seen:
             self._look()

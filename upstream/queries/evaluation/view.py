@@ -113,8 +113,11 @@ class ViewEvaluation:
 
     def is_current(self, answer: Answer) -> bool:
         """Tell whether this would be the answer, as far as rows were taken in."""
-        known = self._answer
-        return known is not None and known[1] is answer and known[0] == self._version()
+        if self._answer is None or self._answer[1] is not answer:
+            return False
+        taken, tables, *sides = self._answer[0]
+        is_same = taken == self._taken and sides == [each.version for each in self._side_tables]
+        return is_same and self._tables_version.is_still(tables)
 
     def due_at(self) -> float | None:
         """Return None, because time alone changes nothing."""
