@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
@@ -26,11 +25,13 @@ from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
 from ..sql.lending import prepare, run_once
-from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
+from ..sql.reading_outside import volatile_in
+from ..sql.standing_needs import tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
+from .tables_version import TablesVersion
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
 from .view_state import ViewState
@@ -148,6 +149,8 @@ class _ViewPlanner:
         self._tables_version = tables_version
         self._undo = undo
         self._parts: list[StaticPart] = []
+        self._changing: dict[str, ChangingLeaf] = {}
+        """The leaves that follow newest rows, by the relations of the leaves."""
         self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
@@ -177,7 +180,7 @@ class _ViewPlanner:
             self._given.failing,
             (*sources.sides, *followed),
         )
-        explained = self._explained(split_query)
+        explained = self._explained(split_query, leaves)
         merges = [each for each in leaves if isinstance(each, ChunkLeaf)]
         state = ViewState(
             sources,
@@ -207,8 +210,9 @@ class _ViewPlanner:
         for leaf in split_query.leaves:
             if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
                 return None
-        is_any = any(self._changing_leaf(leaf) is not None for leaf in split_query.leaves)
-        return split_query if is_any else None
+        changing = {leaf.relation: self._changing_leaf(leaf) for leaf in split_query.leaves}
+        self._changing = {name: leaf for name, leaf in changing.items() if leaf is not None}
+        return split_query if self._changing else None
 
     def _is_of_stream(self, leaf: Leaf) -> bool:
         """Tell whether a leaf reads all rows of a stream."""
@@ -234,6 +238,9 @@ class _ViewPlanner:
         macro = self._functions.reading_in(leaf.partial)
         if macro:
             self._refuse_macro(leaf, macro)
+        volatile = volatile_in(leaf.partial, self._duck)
+        if volatile:
+            self._refuse_volatile(leaf, volatile)
 
     def _refuse_keeping(self, leaf: Leaf) -> None:
         stream = self._stream_of(leaf)
@@ -260,6 +267,15 @@ class _ViewPlanner:
         stream = self._stream_of(leaf)
         reason = f"rows of {stream} are combined with what {macro}() reads, which may change"
         hint = f"write the query of {macro}() in its place"
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(StatementError, number, reason, hint)
+
+    def _refuse_volatile(self, leaf: Leaf, function: str) -> None:
+        """Refuse a view of DuckDB that calls a volatile function; other calls are in no leaf."""
+        stream = self._stream_of(leaf)
+        reason = f"rows of {stream} are combined with a view that calls {function}(), "
+        reason += "which returns another value each time"
+        hint = f"group {stream} in a subquery first, and read the view beside it"
         number = self._sources.number_of(stream)
         self._given.parsed.refuse(StatementError, number, reason, hint)
 
@@ -314,7 +330,6 @@ class _ViewPlanner:
                 split_query.finish,
                 *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
             ),
-            reads_outside=self._reads_outside(split_query.finish),
             failing=self._given.failing,
         )
 
@@ -325,7 +340,7 @@ class _ViewPlanner:
             schema = chunks[f"chunk_{leaf.windows[0]}"]
             return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
         tables = self._version_of(leaf.partial)
-        made = self._changing_leaf(leaf)
+        made = self._changing.get(leaf.relation)
         if made is not None:
             rows = followed[leaf.windows[0] - first]
             schema = chunks[f"chunk_{leaf.windows[0]}"]
@@ -342,37 +357,19 @@ class _ViewPlanner:
             version=lambda: (tables(), *(each.version for each in sources)),
         )
 
-    def _version_of(self, *queries: Query) -> Callable[[], int]:
-        """Return what tells whether queries may read something else than before.
+    def _version_of(self, *queries: Query) -> TablesVersion:
+        """Return what tells whether queries may read something else than before."""
+        return TablesVersion(queries, self._duck, self._tables_version)
 
-        Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
-        """
-        tables = [name for query in queries for name in tables_read(query)]
-        may_read_files = any(map(self._reads_outside, queries))
-        if may_read_files or any(map(self._functions.volatile_in, queries)):
-            return count().__next__
-        if tables or any(map(self._functions.own_in, queries)):
-            return self._tables_version
-        return lambda: 0
-
-    def _reads_outside(self, query: Query) -> bool:
-        """Tell whether a query may read files."""
-        return reads_functions(query) or not all(map(str.isidentifier, tables_read(query)))
-
-    def _explained(self, split_query: SplitQuery) -> str:
+    def _explained(self, split_query: SplitQuery, leaves: Sequence[IncrementalLeaf]) -> str:
         static = [" joined with ".join(part.reads) for part in self._parts]
         beside = sorted(tables_read(split_query.finish))
         newest = self._sources.newest
         followed = {f"latest({each.stream})" for each in newest}
         beside = [*(each for each in self._sources.changing if each not in followed), *beside]
-        comes_and_goes = [
-            leaf.relation for leaf in split_query.leaves if self._changing_leaf(leaf) is not None
-        ]
-        present = [
-            leaf.relation
-            for leaf in split_query.leaves
-            if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
-        ]
+        made = [*zip(split_query.leaves, leaves, strict=True)]
+        comes_and_goes = [leaf.relation for leaf, by in made if isinstance(by, ChangeableLeaf)]
+        present = [leaf.relation for leaf, by in made if isinstance(by, PresentLeaf)]
         return explain_view(split_query, static, beside, comes_and_goes, present)
 
 
