@@ -10,17 +10,8 @@ import pytest
 from tests.queries.setting import append
 from upstream import ContinuousQuery, Engine
 from upstream.queries.evaluation.shared_finishes import SharedFinishes
-from upstream.queries.evaluation.shared_windows import SharedWindows, WindowsOfQuery
-from upstream.queries.rewriting.shared_partial import OwnColumns
 
 MEAN = "SELECT k, avg(x) AS a FROM rows(bids, 4, 4) WHERE x > {} GROUP BY k"
-
-
-def windows_of(query: ContinuousQuery) -> SharedWindows:
-    evaluation = query._evaluation
-    assert isinstance(evaluation, WindowsOfQuery)
-    assert evaluation.shared is not None
-    return evaluation.shared
 
 
 @pytest.fixture
@@ -38,7 +29,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     return found
 
 
-def means(query: ContinuousQuery) -> list[dict[str, float]]:
+def means(query: ContinuousQuery) -> list[dict[object, object]]:
     tables = [result.table.to_pylist() for result in query.results()]
     return [{row["k"]: row["a"] for row in rows} for rows in tables]
 
@@ -111,7 +102,3 @@ def test_the_statement_follows_the_columns_of_the_merged_relation(
     assert means(noted) == [{"a": 1.0, "b": 1.0}]
     assert [means(query)[1] for query in sound] == [{"a": 6.0, "b": 7.0}] * 2
     assert runs == [3, 3]
-    finishes = windows_of(noted).finishes
-    [own, *_] = finishes._finishes
-    assert isinstance(own.columns_in(windows_of(noted).evaluation.current(0.0).table), OwnColumns)  # type: ignore[union-attr]
-    finishes.close()

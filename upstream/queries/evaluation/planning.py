@@ -25,7 +25,8 @@ from ..rewriting.relations import renamed_tables
 from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
-from ..sql.standing_needs import cause_and_cure, reads_functions, tables_read
+from ..sql.reading_outside import reads_files
+from ..sql.standing_needs import cause_and_cure, tables_read
 from ..sql.window_bounds import WINDOW_END, bounds_name, bounds_schema
 from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation, SideTable
@@ -186,7 +187,7 @@ class Planner:
     def _together(self, alone: Plan, planner: WindowPlanner, reader: LogReader) -> Plan:
         """Let the query share its windows with others, if there can be any."""
         families = self._families
-        if families is None or reads_functions(self._parsed.query):
+        if families is None or reads_files(self._parsed.query, self._duck):
             return alone
         made = planner.of_family(alone.split, alone.evaluation, reader, self._schema.inner)
         if made is None:
