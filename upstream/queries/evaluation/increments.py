@@ -179,7 +179,13 @@ class ChunkLeaf:
     )
 
     def __init__(
-        self, leaf: split_query.Leaf, schema: pa.Schema, duck: Duck, *, cumulative: bool = False
+        self,
+        leaf: split_query.Leaf,
+        schema: pa.Schema,
+        duck: Duck,
+        *,
+        cumulative: bool = False,
+        is_signed: bool = False,
     ) -> None:
         [self._number] = leaf.windows
         self._relation = f"chunk_{self._number}"
@@ -194,6 +200,7 @@ class ChunkLeaf:
             *(leaf.groups, leaf.states, self.schema, duck),
             keep=leaf.keep,
             cumulative=cumulative,
+            is_signed=is_signed,
         )
         self._merge = self._new_merge()
 
@@ -203,6 +210,10 @@ class ChunkLeaf:
 
     def feed(self, number: int, pieces: Sequence[Piece], failed: FailedRows) -> Take:
         """Evaluate rows; rows that fail are left out and noted."""
+        return bind(self._merge.stage, self._evaluated(pieces, failed))
+
+    def _evaluated(self, pieces: Sequence[Piece], failed: FailedRows) -> list[Piece]:
+        """Return the partials of rows; rows that fail are left out and noted."""
         found: list[Piece] = []
         short: list[Piece] = []
         for piece in pieces:
@@ -212,7 +223,7 @@ class ChunkLeaf:
                 found += self._partials_of(*piece, failed)
         for together in portions(short, _TOGETHER):
             found += self._together(together, failed)
-        return bind(self._merge.stage, found)
+        return found
 
     def advance(self, spans: Sequence[Span]) -> None:
         """Move to a window, so that rows for it are merged as they arrive."""

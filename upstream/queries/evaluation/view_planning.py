@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
 from ..results.failing_rows import FailingRows
 from ..rewriting.explain_view import explain_view
 from ..rewriting.relations import tables_in
@@ -31,6 +31,8 @@ from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
+from .signed_leaf import SignedLeaf
+from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
 from .view_state import ViewState
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from ..sql.trees import Query
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
+    from .signed_stream import SignedStream, SignOption
     from .view_state import Beginning
     from .view_table import ViewSource
 
@@ -82,6 +85,7 @@ def plan_view(
     tables_version: Callable[[], int],
     undo: list[Callable[[], None]],
     beginning: Beginning | None = None,
+    sign: SignOption | None = None,
 ) -> ViewPlan:
     """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
 
@@ -93,16 +97,31 @@ def plan_view(
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
-        schema = check(parsed, definitions, duck)
+        signed = None
+        if sign is not None:
+            signed = signed_stream(sign, parsed, definitions)
+            definitions = signed.without_signs(definitions)
+            parsed = read_query(text, definitions, duck)  # names may have another meaning
+        try:
+            schema = check(parsed, definitions, duck)
+        except UnknownColumnError as error:
+            raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(
-            parsed, streams, views, duck=duck, clock=clock, undo=undo, beginning=beginning
+            parsed,
+            streams,
+            views,
+            duck=duck,
+            clock=clock,
+            undo=undo,
+            beginning=beginning,
+            definitions=definitions,
         )
-        view = _ViewPlanner(given, sources, tables_version, undo).plan()
+        view = _ViewPlanner(given, sources, tables_version, undo, signed).plan()
         if beginning is not None and view.state is not None:
             view.state.restore(beginning.state)
         return view
@@ -141,7 +160,9 @@ class _ViewPlanner:
         sources: ViewSources,
         tables_version: Callable[[], int],
         undo: list[Callable[[], None]],
+        signed: SignedStream | None = None,
     ) -> None:
+        self._signed = signed
         self._given = given
         self._duck = given.duck
         self._sources = sources
@@ -183,7 +204,7 @@ class _ViewPlanner:
             sources,
             [*zip(streams, merges, strict=True)],
             self._parts,
-            self._given.definitions,
+            sources.definitions,
             schema=self._given.schema.inner,
             macros=frozenset[str]().union(
                 *(self._functions.own_in(leaf.partial) for leaf in streams)
@@ -220,6 +241,15 @@ class _ViewPlanner:
             return None
         return changeable(leaf)
 
+    def _is_signed(self, leaf: Leaf) -> bool:
+        """Tell whether rows of a leaf may be taken away by a column of signs."""
+        signed = self._signed
+        return (
+            signed is not None
+            and self._is_of_stream(leaf)
+            and self._stream_of(leaf) == signed.stream
+        )
+
     def _lent(self) -> set[str]:
         return {each.name for each in self._sources.sides}
 
@@ -234,6 +264,12 @@ class _ViewPlanner:
         macro = self._functions.reading_in(leaf.partial)
         if macro:
             self._refuse_macro(leaf, macro)
+        obstacle = (
+            obstacle_to_taking_away(leaf, self._stream_of(leaf)) if self._is_signed(leaf) else None
+        )
+        if obstacle is not None:
+            number = self._sources.number_of(self._stream_of(leaf))
+            self._given.parsed.refuse(StatementError, number, *obstacle)
 
     def _refuse_keeping(self, leaf: Leaf) -> None:
         stream = self._stream_of(leaf)
@@ -241,6 +277,8 @@ class _ViewPlanner:
         hint = f"aggregate the rows of {stream}, or bound them by LIMIT, DISTINCT ON or "
         hint += "row_number() OVER (PARTITION BY … ORDER BY …) <= 3, "
         hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
+        if self._is_signed(leaf):
+            hint = f"aggregate the rows of {stream} by sums and counts, or read latest({stream})"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
@@ -323,7 +361,11 @@ class _ViewPlanner:
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            if self._signed is None or not self._is_signed(leaf):
+                return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            made = changeable(leaf)
+            assert made is not None, "the leaf was checked"
+            return SignedLeaf(leaf, made, schema, self._duck, sign=self._signed.column)
         tables = self._version_of(leaf.partial)
         made = self._changing_leaf(leaf)
         if made is not None:
@@ -373,7 +415,11 @@ class _ViewPlanner:
             for leaf in split_query.leaves
             if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
         ]
-        return explain_view(split_query, static, beside, comes_and_goes, present)
+        signed = [leaf.relation for leaf in split_query.leaves if self._is_signed(leaf)]
+        sign = "" if self._signed is None else self._signed.column
+        return explain_view(
+            split_query, static, beside, comes_and_goes, present, signs=dict.fromkeys(signed, sign)
+        )
 
 
 def _is_bounded(leaf: Leaf) -> bool:
