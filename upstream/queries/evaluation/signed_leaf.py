@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from ...database.failure import DatabaseError
 from ...rows.arrow_words import one_array, words
 from ..results.failing_rows import FailedRows
+from ..rewriting.changing import changing
 from ..rewriting.explain import spoken
 from .increments import ChunkLeaf
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ...rows.arrow_words import Integers
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
-    from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
     from .increments import Take
 
@@ -39,14 +39,15 @@ _LONGEST_VALUE: Final = 80
 class SignedLeaf(ChunkLeaf):
     """A leaf whose rows are added or taken away, as their signs say.
 
-    `made` is `leaf` with counts. `rows_schema` is that of the rows without their signs.
+    `rows_schema` is that of the rows without their signs. The states of the leaf must have an
+    inverse.
     """
 
     __slots__ = ("_counts", "_groups", "_names", "_rows_schema", "_sign", "_values", "_written")
 
-    def __init__(
-        self, leaf: Leaf, made: ChangingLeaf, rows_schema: pa.Schema, duck: Duck, *, sign: str
-    ) -> None:
+    def __init__(self, leaf: Leaf, rows_schema: pa.Schema, duck: Duck, *, sign: str) -> None:
+        made = changing(leaf)
+        assert made is not None, "rows can be taken away from the leaf"
         super().__init__(made.leaf, rows_schema, duck, cumulative=True, is_signed=True)
         self._rows_schema = rows_schema
         self._sign = sign

@@ -25,11 +25,11 @@ from .planning import WITHOUT_END
 from .view_sources import is_all_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ...errors import QueryError, UnknownColumnError
     from ...rows.stream_definition import StreamDefinition
-    from ..rewriting.split_query import Leaf
+    from ..rewriting.split_query import Leaf, State
     from ..sql import ParsedQuery
 
 
@@ -126,34 +126,42 @@ def _refuse(option: SignOption, reason: str, hint: str) -> Never:
 def obstacle_to_taking_away(leaf: Leaf, stream: str) -> Obstacle | None:
     """Return why rows of a stream cannot be taken away from a leaf; None if they can be."""
     newest = f"give {stream} a key and read latest({stream})"
-    if leaf.groups is None:
+    if leaf.groups is None or leaf.schema is None:
         reason = "the first rows of an order cannot be followed: the next ones are not kept"
         return Obstacle(reason, newest)
-    if leaf.schema is None or changeable(leaf) is None:
-        schema = leaf.schema or pa.schema([])
-        lost = [state for state in leaf.states if not subtracts(state, schema)]
-        return _of_states(leaf, [state.columns[0] for state in lost], stream, newest)
+    lost = [state for state in leaf.states if not subtracts(state, leaf.schema)]
+    if lost:
+        return _of_states(leaf, lost, newest)
+    if changeable(leaf) is None:
+        reason = f"rows cannot be taken away from groups of this type: {listed([*leaf.grouping])}"
+        return Obstacle(reason, "group by numbers, texts or times, as in GROUP BY kind::TEXT")
     return None
 
 
-def _of_states(leaf: Leaf, columns: list[str], stream: str, newest: str) -> Obstacle:
-    """Return the obstacle that the states with these columns are, or the groups if none is."""
-    written = {item.alias: spoken(item.unalias()) for item in leaf.partial.expressions}
-    kinds = {state.columns[0]: state.kind for state in leaf.states}
-    if not columns:
-        groups = listed([written.get(name, name) for name in leaf.groups or ()])
-        reason = f"rows cannot be taken away from groups of this type: {groups}"
-        return Obstacle(reason, "group by numbers, texts or times, as in GROUP BY kind::TEXT")
-    sums = [written.get(each, each) for each in columns if kinds[each] is StateKind.SUM]
+def _of_states(leaf: Leaf, states: Sequence[State], newest: str) -> Obstacle:
+    """Return the obstacle that states are."""
+    items = {item.alias: item.unalias() for item in leaf.partial.expressions}
+    written = {
+        state.columns[0]: _written(spoken(items[state.columns[0]]), leaf) for state in states
+    }
+    sums = [written[each.columns[0]] for each in states if each.kind is StateKind.SUM]
     if sums:
-        reason = f"{sums[0]} adds values of DOUBLE, which cannot be subtracted exactly"
-        return Obstacle(reason, "cast the values to DECIMAL, as in sum(x::DECIMAL(18, 2))")
-    if any(kinds[each] in (StateKind.MOMENTS, StateKind.CO_MOMENTS) for each in columns):
+        reason = f"{sums[0]} does not add integers or decimals, and would not be exact any more"
+        return Obstacle(reason, "cast the values, as in sum(x::DECIMAL(18, 2))")
+    if any(each.kind in (StateKind.MOMENTS, StateKind.CO_MOMENTS) for each in states):
         reason = (
-            f"{listed([*leaf.aggregates])} cannot be maintained exactly when rows are taken away"
+            f"{listed([*leaf.aggregates])} would not be exact any more after rows were taken away"
         )
         return Obstacle(reason, f"use sums, counts and averages, or {newest}")
-    lost = listed([*dict.fromkeys(written.get(each, each) for each in columns)])
-    reason = f"a value cannot be taken away from {lost}, because the next one is not kept"
+    reason = f"a value cannot be taken away from {listed([*dict.fromkeys(written.values())])}: "
+    reason += "the next one is not kept"
     distinct = "aggregate over a subquery with SELECT DISTINCT, which keeps all values"
     return Obstacle(reason, f"{newest}, or {distinct}")
+
+
+def _written(text: str, leaf: Leaf) -> str:
+    """Return the aggregate of the query to which a state belongs: avg(x) for the sum of x."""
+    arguments = text[text.find("(") :]
+    return next((each for each in leaf.aggregates if each == text), "") or next(
+        (each for each in leaf.aggregates if each.endswith(arguments)), text
+    )

@@ -241,14 +241,11 @@ class _ViewPlanner:
             return None
         return changeable(leaf)
 
-    def _is_signed(self, leaf: Leaf) -> bool:
-        """Tell whether rows of a leaf may be taken away by a column of signs."""
-        signed = self._signed
-        return (
-            signed is not None
-            and self._is_of_stream(leaf)
-            and self._stream_of(leaf) == signed.stream
-        )
+    def _sign_of(self, leaf: Leaf) -> str | None:
+        """Return the column of signs by which rows of a leaf may be taken away, or None."""
+        if self._signed is None or not self._is_of_stream(leaf):
+            return None
+        return self._signed.column if self._stream_of(leaf) == self._signed.stream else None
 
     def _lent(self) -> set[str]:
         return {each.name for each in self._sources.sides}
@@ -264,11 +261,9 @@ class _ViewPlanner:
         macro = self._functions.reading_in(leaf.partial)
         if macro:
             self._refuse_macro(leaf, macro)
-        obstacle = (
-            obstacle_to_taking_away(leaf, self._stream_of(leaf)) if self._is_signed(leaf) else None
-        )
-        if obstacle is not None:
-            number = self._sources.number_of(self._stream_of(leaf))
+        stream = self._stream_of(leaf)
+        if self._sign_of(leaf) and (obstacle := obstacle_to_taking_away(leaf, stream)):
+            number = self._sources.number_of(stream)
             self._given.parsed.refuse(StatementError, number, *obstacle)
 
     def _refuse_keeping(self, leaf: Leaf) -> None:
@@ -277,7 +272,7 @@ class _ViewPlanner:
         hint = f"aggregate the rows of {stream}, or bound them by LIMIT, DISTINCT ON or "
         hint += "row_number() OVER (PARTITION BY … ORDER BY …) <= 3, "
         hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
-        if self._is_signed(leaf):
+        if self._sign_of(leaf):
             hint = f"aggregate the rows of {stream} by sums and counts, or read latest({stream})"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
@@ -361,11 +356,10 @@ class _ViewPlanner:
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            if self._signed is None or not self._is_signed(leaf):
+            sign = self._sign_of(leaf)
+            if sign is None:
                 return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
-            made = changeable(leaf)
-            assert made is not None, "the leaf was checked"
-            return SignedLeaf(leaf, made, schema, self._duck, sign=self._signed.column)
+            return SignedLeaf(leaf, schema, self._duck, sign=sign)
         tables = self._version_of(leaf.partial)
         made = self._changing_leaf(leaf)
         if made is not None:
@@ -415,11 +409,10 @@ class _ViewPlanner:
             for leaf in split_query.leaves
             if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
         ]
-        signed = [leaf.relation for leaf in split_query.leaves if self._is_signed(leaf)]
-        sign = "" if self._signed is None else self._signed.column
-        return explain_view(
-            split_query, static, beside, comes_and_goes, present, signs=dict.fromkeys(signed, sign)
-        )
+        signs = {
+            leaf.relation: sign for leaf in split_query.leaves if (sign := self._sign_of(leaf))
+        }
+        return explain_view(split_query, static, beside, comes_and_goes, present, signs=signs)
 
 
 def _is_bounded(leaf: Leaf) -> bool:
