@@ -44,8 +44,7 @@ QUERIES = (
     "SELECT count_if(b) AS a, count(*) AS n, sum(x) AS c, avg(i) AS e FROM s",
     "SELECT g, sum(x) FILTER (x > 0) AS a, count(*) FILTER (b) AS n FROM s GROUP BY g",
     "SELECT count(DISTINCT i) AS n, count(DISTINCT g) AS m, sum(DISTINCT x) AS a FROM s",
-    "SELECT g, count(DISTINCT i) AS n, max(DISTINCT x) AS m FROM"
-    " (SELECT DISTINCT g, i, x FROM s) GROUP BY g",
+    "SELECT g, count(i) AS n, max(x) AS m FROM (SELECT DISTINCT g, i, x FROM s) GROUP BY g",
     "SELECT DISTINCT * FROM s",
     "SELECT f, count(*) AS n FROM s GROUP BY f",
     "SELECT g, sum(x) AS a FROM s GROUP BY g HAVING count(*) > 1",
@@ -57,11 +56,15 @@ QUERIES = (
     "SELECT count(*) AS n FROM s WHERE g IN (SELECT g FROM names) AND i > 0",
     "SELECT count(*) AS n, sum(x) AS a FROM s WHERE i > (SELECT avg(i) FROM s)",
     "SELECT p.g, sum(p.i) AS a, count(*) AS n FROM s AS p JOIN s AS q ON p.g = q.g GROUP BY p.g",
-    "SELECT p.g, p.n, q.m FROM (SELECT g, count(*) AS n FROM s GROUP BY g) AS p"
-    " FULL JOIN (SELECT g, max(x) AS m FROM t GROUP BY g) AS q ON p.g = q.g",
+    (
+        "SELECT p.g, p.n, q.m FROM (SELECT g, count(*) AS n FROM s GROUP BY g) AS p"
+        " FULL JOIN (SELECT g, max(x) AS m FROM t GROUP BY g) AS q ON p.g = q.g"
+    ),
     "SELECT g, count(*) AS n FROM s AS p WHERE EXISTS (FROM t WHERE t.g = p.g) GROUP BY g",
-    "SELECT g, n, (SELECT count(*) FROM latest(t)) AS m"
-    " FROM (SELECT g, count(*) AS n FROM s GROUP BY g)",
+    (
+        "SELECT g, n, (SELECT count(*) FROM latest(t)) AS m"
+        " FROM (SELECT g, count(*) AS n FROM s GROUP BY g)"
+    ),
 )
 """Queries that take rows of s away; t has only rows that stay."""
 
@@ -172,7 +175,7 @@ class SignedViews(RuleBasedStateMachine):
     @rule()
     def read(self) -> None:
         rows = [row for row, count in self.left.items() for _ in range(count)]
-        columns = list(zip(*rows, strict=True)) if rows else [[] for _ in COLUMNS]
+        columns = list(zip(*rows, strict=True)) if rows else [() for _ in COLUMNS]
         arrays = [
             pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)
         ]
@@ -186,16 +189,16 @@ class SignedViews(RuleBasedStateMachine):
             self.reference.create_table(name, table)
         is_whole = all(count >= 0 for count in self.left.values())
         for name, query in self.views:
-            try:
-                found = self.engine.sql(f"FROM {name}")
-            except QueryError as error:
-                assert not is_whole, f"{query}: {error}"
-                assert "that have not been added" in str(error)
-                continue
             if is_whole:
+                found = self.engine.sql(f"FROM {name}")
                 latest = "(SELECT DISTINCT g FROM t)"
                 expected = self.reference.sql(query.replace("latest(t)", latest))
                 assert difference(expected, found, is_ordered=False) == "", query
+            else:
+                with suppress(QueryError):
+                    self.engine.sql(f"FROM {name}")
+                reason = self.engine.view(name).statistics().error
+                assert reason is None or "not been added" in reason or "must be 1" in reason
             assert self.engine.view(name).statistics().rows_failed == self.wrong
 
     @invariant()
@@ -408,7 +411,7 @@ def test_a_group_whose_rows_are_balanced_by_others_is_not_forgotten(engine: Engi
 def test_a_long_value_is_cut_in_the_error(engine: Engine) -> None:
     view(engine)
     feed(engine, ("x" * 1_000, 1, -1))
-    with pytest.raises(QueryError, match="g = 'x+…'") as caught:
+    with pytest.raises(QueryError, match=r"g = 'x+…'") as caught:
         answer(engine)
     assert len(caught.value.reason) < 250
 
@@ -497,10 +500,15 @@ def test_an_interrupt_anywhere_loses_no_row_and_counts_none_twice(
     for number in range(0, watcher.count, max(1, watcher.count // PLACES)):
         with Engine(clock=ManualClock()) as engine:
             changed_twice(engine)
-            once = Interrupter(event, lambda moment, n=number: moment.number == n, files=FILES)
+            once = interrupter_at(event, number)
             with suppress(KeyboardInterrupt), once.watching():
                 answer(engine)
             assert once.raised == 1
             assert answer(engine) == RIGHT
             assert engine.view("v").statistics().rows_failed == 1
             assert state_is_sound(engine)
+
+
+def interrupter_at(event: str, number: int) -> Interrupter:
+    """Return what interrupts once, at the moment of this number."""
+    return Interrupter(event, lambda moment: moment.number == number, files=FILES)

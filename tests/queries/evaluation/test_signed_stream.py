@@ -26,7 +26,7 @@ def make(engine: Engine, query: str, sign: str = "'op'") -> None:
 # The column
 
 
-@pytest.mark.parametrize("sign", ["'op'", "'OP'", "op", '"Op"'])
+@pytest.mark.parametrize("sign", ["'op'", "'OP'", "Op"])
 def test_the_column_is_found_in_any_case(engine: Engine, sign: str) -> None:
     make(engine, SUMS, sign)
     engine.append("orders", {"time": [1, 2], "k": ["a", "a"], "x": [1, 2], "op": [1, 1]})
@@ -63,10 +63,9 @@ def test_a_column_of_another_type_is_refused(engine: Engine, kind: str) -> None:
             "choose one of",
         ),
         (
-            "SELECT n, m FROM (SELECT count(*) AS n FROM orders),"
-            " (SELECT count(*) AS m FROM others)",
+            "SELECT (SELECT count(*) FROM orders) AS n, (SELECT count(*) FROM others) AS m",
             "'op'",
-            "orders and others all have a column op",
+            "the column op must be in one stream only, and it is in orders and others",
             "make a view of each WITH (sign = 'op'), and read these views here",
         ),
         (
@@ -76,8 +75,7 @@ def test_a_column_of_another_type_is_refused(engine: Engine, kind: str) -> None:
             "leave sign out",
         ),
         (
-            "SELECT n, m FROM (SELECT count(*) AS n FROM orders),"
-            " (SELECT count(*) AS m FROM latest(orders))",
+            "SELECT (SELECT count(*) FROM orders) AS n, (SELECT max(x) FROM latest(orders)) AS m",
             "'op'",
             "the newest row of a key of orders may be one that takes a row away",
             "read latest(orders) in a view of its own",
@@ -141,7 +139,7 @@ def test_a_view_over_a_view_reads_no_rows_with_signs(engine: Engine) -> None:
     ],
 )
 def test_the_rows_have_no_column_of_signs(engine: Engine, query: str) -> None:
-    with pytest.raises(UnknownColumnError, match="there is no column named op|named OP") as caught:
+    with pytest.raises(UnknownColumnError, match=r"there is no column named (op|OP)") as caught:
         make(engine, query)
     assert caught.value.hint.startswith("op tells whether a row is added or taken away")
     assert caught.value.text.startswith("CREATE VIEW v WITH")
@@ -201,7 +199,7 @@ DISTINCT = "or aggregate over a subquery with SELECT DISTINCT, which keeps all v
         ("SELECT avg(x / 2) AS m FROM orders", r"avg\(x / 2\) does not add integers", "cast"),
         (
             "SELECT k, stddev(x) AS m, count(*) AS n FROM orders GROUP BY k",
-            r"stddev\(x\) and count\(\*\) would not be exact any more",
+            r"^stddev\(x\) would not be exact any more",
             f"use sums, counts and averages, or {NEWEST}",
         ),
         ("SELECT corr(x, f) AS m FROM orders", r"corr\(x, f\) would not be exact", "use sums"),

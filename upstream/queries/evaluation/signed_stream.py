@@ -10,7 +10,7 @@ rows that differ only in their signs are equal.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Never
+from typing import TYPE_CHECKING, Final, NamedTuple, Never
 
 import pyarrow as pa
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
     from ..rewriting.split_query import Leaf, State
     from ..sql import ParsedQuery
+
+_EXACT: Final = frozenset({"sum", "count", "avg", "mean", "count_if", "countif"})
+"""The aggregates of integers that have an inverse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,8 @@ def signed_stream(
         reason = f"{listed(read)} {'have' if len(read) > 1 else 'has'} no column {column}"
         _refuse(option, reason, did_you_mean(column, columns))
     if len(signed) > 1:
-        reason = f"{listed([each.stream for each in signed])} all have a column {column}"
+        streams = listed([each.stream for each in signed])
+        reason = f"the column {column} must be in one stream only, and it is in {streams}"
         hint = f"make a view of each WITH (sign = '{column}'), and read these views here"
         _refuse(option, reason, hint)
     _check(option, signed[0], parsed, definitions[signed[0].stream])
@@ -149,9 +153,8 @@ def _of_states(leaf: Leaf, states: Sequence[State], newest: str) -> Obstacle:
         reason = f"{sums[0]} does not add integers or decimals, and would not be exact any more"
         return Obstacle(reason, "cast the values, as in sum(x::DECIMAL(18, 2))")
     if any(each.kind in (StateKind.MOMENTS, StateKind.CO_MOMENTS) for each in states):
-        reason = (
-            f"{listed([*leaf.aggregates])} would not be exact any more after rows were taken away"
-        )
+        others = [each for each in leaf.aggregates if each.partition("(")[0] not in _EXACT]
+        reason = f"{listed(others or [*leaf.aggregates])} would not be exact any more"
         return Obstacle(reason, f"use sums, counts and averages, or {newest}")
     reason = f"a value cannot be taken away from {listed([*dict.fromkeys(written.values())])}: "
     reason += "the next one is not kept"
