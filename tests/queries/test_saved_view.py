@@ -31,6 +31,7 @@ VIEW = SavedView(
     columns=("k", "n"),
     max_staleness=2.5,
     on_error="skip",
+    sign="op",
     state=SavedState(
         moment=7.25,
         form={"sources": {"bids": {"key": ["k"]}}},
@@ -51,6 +52,7 @@ def test_what_was_written_is_read(path: Path) -> None:
     found = read_view(path)
     plain = (found.name, found.text, found.columns, found.max_staleness, found.on_error)
     assert plain == (VIEW.name, VIEW.text, VIEW.columns, 2.5, "skip")
+    assert found.sign == "op"
     state = found.state
     assert (state.moment, state.form, state.positions) == (
         7.25,
