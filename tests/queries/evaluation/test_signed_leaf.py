@@ -1,217 +1,23 @@
-"""A view with a column of signs is always what its query gives over the rows that are left."""
+"""Leaves of a view take rows away by their signs, and say so if the rows were not added."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from contextlib import suppress
 from decimal import Decimal
-from random import Random
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.interrupted import FOLDER, Interrupter, respect_held_interrupts
-from tests.queries.differential.comparison import difference
 from upstream import Engine, ManualClock
 from upstream.errors import QueryError
 from upstream.queries.evaluation.signed_leaf import SignedLeaf
 from upstream.queries.partials.growing_merge import GrowingMerge
 
-COLUMNS = {
-    "g": pa.string(),
-    "x": pa.int64(),
-    "i": pa.int32(),
-    "d": pa.decimal128(10, 2),
-    "f": pa.float64(),
-    "b": pa.bool_(),
-    "note": pa.string(),
-}
-SCHEMA = pa.schema(list(COLUMNS.items()))
-SIGNED = SCHEMA.append(pa.field("op", pa.int8()))
-STREAM = (
-    "(g TEXT, x BIGINT, i INTEGER, d DECIMAL(10, 2), f DOUBLE, b BOOLEAN, note TEXT, op TINYINT)"
-)
-NAMES = pa.table({"g": ["a", "b", "b", None], "v": [1, 2, 3, 4]})
-Row = tuple[object, ...]
-
-QUERIES = (
-    "SELECT g, sum(x) AS a, count(*) AS n, count(x) AS m FROM s GROUP BY g",
-    "SELECT g, sum(i) AS a, sum(d) AS e, sum(b::INT) AS c FROM s GROUP BY g",
-    "SELECT count_if(b) AS a, count(*) AS n, sum(x) AS c, avg(i) AS e FROM s",
-    "SELECT g, sum(x) FILTER (x > 0) AS a, count(*) FILTER (b) AS n FROM s GROUP BY g",
-    "SELECT count(DISTINCT i) AS n, count(DISTINCT g) AS m, sum(DISTINCT x) AS a FROM s",
-    "SELECT g, count(i) AS n, max(x) AS m FROM (SELECT DISTINCT g, i, x FROM s) GROUP BY g",
-    "SELECT DISTINCT * FROM s",
-    "SELECT f, count(*) AS n FROM s GROUP BY f",
-    "SELECT g, sum(x) AS a FROM s GROUP BY g HAVING count(*) > 1",
-    "SELECT g, b, sum(i) AS a, count(*) AS n FROM s GROUP BY ROLLUP (g, b)",
-    "SELECT max(n) AS a, min(n) AS m FROM (SELECT g, count(*) AS n FROM s GROUP BY g)",
-    "SELECT s.g, sum(i * v) AS a FROM s JOIN names ON names.g = s.g GROUP BY s.g",
-    "SELECT v, count(*) AS n, count(i) AS m FROM s LEFT JOIN names ON names.g = s.g GROUP BY v",
-    "SELECT v, n FROM names LEFT JOIN (SELECT g, count(*) AS n FROM s GROUP BY g) USING (g)",
-    "SELECT count(*) AS n FROM s WHERE g IN (SELECT g FROM names) AND i > 0",
-    "SELECT count(*) AS n, sum(x) AS a FROM s WHERE i > (SELECT avg(i) FROM s)",
-    "SELECT p.g, sum(p.i) AS a, count(*) AS n FROM s AS p JOIN s AS q ON p.g = q.g GROUP BY p.g",
-    (
-        "SELECT p.g, p.n, q.m FROM (SELECT g, count(*) AS n FROM s GROUP BY g) AS p"
-        " FULL JOIN (SELECT g, max(x) AS m FROM t GROUP BY g) AS q ON p.g = q.g"
-    ),
-    "SELECT g, count(*) AS n FROM s AS p WHERE EXISTS (FROM t WHERE t.g = p.g) GROUP BY g",
-    (
-        "SELECT g, n, (SELECT count(*) FROM latest(t)) AS m"
-        " FROM (SELECT g, count(*) AS n FROM s GROUP BY g)"
-    ),
-)
-"""Queries that take rows of s away; t has only rows that stay."""
-
-
-def leaves(engine: Engine, name: str = "v") -> list[object]:
-    """Return what evaluates the leaves of a view."""
-    evaluation = engine._catalogue.views[name]._view_plan.evaluation
-    assert evaluation is not None
-    return list(evaluation._increments._leaves)
-
-
-def state_is_sound(engine: Engine, name: str = "v") -> bool:
-    """Check the states of signed leaves; tell whether there are any."""
-    found = [leaf for leaf in leaves(engine, name) if isinstance(leaf, SignedLeaf)]
-    for leaf in found:
-        assert isinstance(leaf._merge, GrowingMerge)
-        leaf._merge._check()
-    return bool(found)
-
-
-# Random changes
-
-ROW = st.tuples(
-    st.sampled_from(["a", "b", "c", None]),
-    st.sampled_from([None, 0, 1, 5, -3, 2**55, -(2**55)]),
-    st.none() | st.integers(-3, 3),
-    st.sampled_from([None, Decimal("1.25"), Decimal("-99999999.99"), Decimal(0)]),
-    st.sampled_from([None, 0.0, -0.0, 0.1, float("inf")]),
-    st.sampled_from([None, True, False]),
-    st.sampled_from(["1", None]),
-)
-WRONG = st.sampled_from([None, 0, 2, -2, 127])
-
-
-class SignedViews(RuleBasedStateMachine):
-    """Some views over signed rows, and the rows that are left."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.engine = Engine(clock=ManualClock())
-        self.engine.sql(f"CREATE STREAM s {STREAM}")
-        self.engine.sql("CREATE STREAM t (g TEXT, x BIGINT) KEY (g)")
-        self.engine.create_table("names", NAMES)
-        self.reference = Engine(clock=ManualClock())
-        self.reference.create_table("names", NAMES)
-        self.left: Counter[Row] = Counter()
-        self.staying: list[tuple[object, object]] = []
-        self.views: list[tuple[str, str]] = []
-        self.wrong = 0
-
-    def teardown(self) -> None:
-        self.engine.close()
-        self.reference.close()
-
-    @initialize(chosen=st.lists(st.sampled_from(QUERIES), min_size=2, max_size=4))
-    def create(self, chosen: list[str]) -> None:
-        for number, query in enumerate(chosen):
-            name = f"v{number}"
-            self.engine.sql(f"CREATE VIEW {name} WITH (sign = 'op', on_error = 'skip') AS {query}")
-            self.views.append((name, query))
-
-    def _append(self, rows: list[tuple[Row, int | None]]) -> None:
-        columns = list(zip(*((*row, sign) for row, sign in rows), strict=True))
-        arrays = [
-            pa.array(column, kind) for column, kind in zip(columns, SIGNED.types, strict=True)
-        ]
-        self.engine.append("s", pa.Table.from_arrays(arrays, schema=SIGNED))
-
-    @rule(rows=st.lists(st.tuples(ROW, st.sampled_from([1, 1, 1, -1])), min_size=1, max_size=5))
-    def append_anything(self, rows: list[tuple[Row, int]]) -> None:
-        self._append(list(rows))
-        for row, sign in rows:
-            self.left[row] += sign
-
-    @rule(choose=st.randoms(use_true_random=False), rows=st.lists(ROW, max_size=3))
-    def replace(self, choose: Random, rows: list[Row]) -> None:
-        """Take some rows away that are there, and add others, in any order."""
-        there = [row for row, count in self.left.items() for _ in range(count)]
-        taken = choose.sample(there, choose.randint(0, len(there)))
-        signed: list[tuple[Row, int | None]] = [(row, -1) for row in taken]
-        signed += [(row, 1) for row in rows]
-        choose.shuffle(signed)
-        if signed:
-            self._append(signed)
-        self.left.subtract(Counter(taken))
-        self.left.update(rows)
-
-    @rule()
-    def add_what_is_missing(self) -> None:
-        missing = {row: -count for row, count in self.left.items() if count < 0}
-        if missing:
-            self._append([(row, 1) for row, count in missing.items() for _ in range(count)])
-            self.left.update(missing)
-
-    @rule(rows=st.lists(st.tuples(ROW, WRONG), min_size=1, max_size=2))
-    def append_wrong_signs(self, rows: list[tuple[Row, int | None]]) -> None:
-        self._append(rows)
-        self.wrong += len(rows)
-
-    @rule(rows=st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3))))
-    def append_to_the_other_stream(self, rows: list[tuple[str | None, int]]) -> None:
-        rows = [(group, x) for group, x in rows if group is not None]
-        if rows:
-            groups, numbers = zip(*rows, strict=True)
-            self.engine.append("t", {"g": groups, "x": numbers})
-            self.staying += rows
-
-    @rule()
-    def read(self) -> None:
-        rows = [row for row, count in self.left.items() for _ in range(count)]
-        columns = list(zip(*rows, strict=True)) if rows else [() for _ in COLUMNS]
-        arrays = [
-            pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)
-        ]
-        others = {"g": pa.array([g for g, _ in self.staying], pa.string())}
-        others["x"] = pa.array([x for _, x in self.staying], pa.int64())
-        for name, table in (
-            ("s", pa.Table.from_arrays(arrays, schema=SCHEMA)),
-            ("t", pa.table(others)),
-        ):
-            self.reference.sql(f"DROP TABLE IF EXISTS {name}")
-            self.reference.create_table(name, table)
-        is_whole = all(count >= 0 for count in self.left.values())
-        for name, query in self.views:
-            if is_whole:
-                found = self.engine.sql(f"FROM {name}")
-                latest = "(SELECT DISTINCT g FROM t)"
-                expected = self.reference.sql(query.replace("latest(t)", latest))
-                assert difference(expected, found, is_ordered=False) == "", query
-            else:
-                with suppress(QueryError):
-                    self.engine.sql(f"FROM {name}")
-                reason = self.engine.view(name).statistics().error
-                assert reason is None or "not been added" in reason or "must be 1" in reason
-            assert self.engine.view(name).statistics().rows_failed == self.wrong
-
-    @invariant()
-    def states_are_sound(self) -> None:
-        for name, _ in self.views:
-            state_is_sound(self.engine, name)
-
-
-TestSignedViews = SignedViews.TestCase
-TestSignedViews.settings = settings(
-    max_examples=max(6, settings().max_examples // 6), stateful_step_count=20
-)
-
+from .signed_setting import NAMES, QUERIES, STREAM, leaves, state_is_sound
 
 # What a column of signs means
 
