@@ -172,7 +172,7 @@ def test_another_stream_keeps_its_column_of_that_name_beside_it(engine: Engine) 
 
 # Leaves that rows cannot be taken away from
 
-NEWEST = "give orders a key and read latest(orders)"
+NEWEST = "leave sign out and read latest(orders), the newest row of each key"
 DISTINCT = "or aggregate over a subquery with SELECT DISTINCT, which keeps all values"
 
 

@@ -129,7 +129,7 @@ def _refuse(option: SignOption, reason: str, hint: str) -> Never:
 
 def obstacle_to_taking_away(leaf: Leaf, stream: str) -> Obstacle | None:
     """Return why rows of a stream cannot be taken away from a leaf; None if they can be."""
-    newest = f"give {stream} a key and read latest({stream})"
+    newest = f"leave sign out and read latest({stream}), the newest row of each key"
     if leaf.groups is None or leaf.schema is None:
         reason = "the first rows of an order cannot be followed: the next ones are not kept"
         return Obstacle(reason, newest)
