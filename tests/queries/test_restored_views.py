@@ -153,7 +153,7 @@ def test_rows_are_taken_away_from_a_restored_view(
     saving.view("v").save(tmp_path / "v")
     view = restoring.restore_view(tmp_path / "v")
     assert answer(saving) == answer(restoring)
-    assert "have not been added, where k = 'b'" in answer(restoring)
+    assert "have not been added, for k = 'b'" in answer(restoring)
     assert view.positions == {"orders": 4}
     append(restoring, ("b", 5, 1), ("a", 2, -1), ("a", 3, 7))
     assert view.table().to_pylist() == [{"k": "a", "n": 1, "m": 1}]

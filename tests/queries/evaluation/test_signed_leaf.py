@@ -157,7 +157,7 @@ def test_a_state_that_duckdb_merges_is_right_or_an_error() -> None:
         assert isinstance(leaf._merge, GrowingMerge)
         assert leaf._merge._overflowed is not None
         append(("a", 9 * 10**37, -1), ("b", 4, -1))
-        with pytest.raises(QueryError, match="have not been added, where g = 'b'"):
+        with pytest.raises(QueryError, match="have not been added, for g = 'b'"):
             answer(engine)
         append(("b", 4, 1))
         assert answer(engine) == [("a", Decimal(1))]
@@ -169,18 +169,18 @@ def test_a_state_that_duckdb_merges_is_right_or_an_error() -> None:
 @pytest.mark.parametrize(
     ("query", "rows", "place"),
     [
-        (SUMS, [("b", 1, -1)], "where g = 'b'"),
-        (SUMS, [(None, 1, -1)], "where g = NULL"),
-        (SUMS, [("it's", 1, -1), ("c", 1, -1)], "where g = 'it''s' and 1 more group"),
-        (SUMS, [("a", 9, -1)], "where g = 'a'"),
-        (SUMS, [("a", None, -1)], "where g = 'a'"),
+        (SUMS, [("b", 1, -1)], "for g = 'b'"),
+        (SUMS, [(None, 1, -1)], "for g = NULL"),
+        (SUMS, [("it's", 1, -1), ("c", 1, -1)], "for g = 'it''s' and 1 more group"),
+        (SUMS, [("a", 9, -1)], "for g = 'a'"),
+        (SUMS, [("a", None, -1)], "for g = 'a'"),
         ("SELECT count(*) AS n FROM s", [("a", 1, -1), ("a", 1, -1)], "have not been added"),
-        ("SELECT g, sum(i) AS a FROM s GROUP BY g", [("a", 9, -1)], "where g = 'a'"),
-        ("SELECT g, count(i) AS a FROM s GROUP BY g", [("a", None, -1)], "where g = 'a'"),
+        ("SELECT g, sum(i) AS a FROM s GROUP BY g", [("a", 9, -1)], "for g = 'a'"),
+        ("SELECT g, count(i) AS a FROM s GROUP BY g", [("a", None, -1)], "for g = 'a'"),
         (
             "SELECT g, count(DISTINCT i) AS n FROM s GROUP BY g",
             [("a", 9, -1)],
-            "where g = 'a' and i = '9'",
+            "for g = 'a' and i = '9'",
         ),
         ("SELECT g || '!' AS k, sum(i) AS a FROM s GROUP BY k", [("b", 9, -1)], "g || '!' = 'b!'"),
     ],

@@ -141,7 +141,7 @@ def test_a_view_over_a_view_reads_no_rows_with_signs(engine: Engine) -> None:
 def test_the_rows_have_no_column_of_signs(engine: Engine, query: str) -> None:
     with pytest.raises(UnknownColumnError, match=r"there is no column named (op|OP)") as caught:
         make(engine, query)
-    assert caught.value.hint.startswith("op tells whether a row is added or taken away")
+    assert caught.value.hint.startswith("op tells whether a row of orders is added")
     assert caught.value.text.startswith("CREATE VIEW v WITH")
     assert caught.value.column is not None
     assert caught.value.column > len("CREATE VIEW v WITH (sign = 'op') AS")

@@ -152,7 +152,8 @@ class SignedLeaf(ChunkLeaf):
         others = wrong.num_rows - 1
         more = f" and {others:,} more group{'s' if others > 1 else ''}" if others else ""
         reason = f"rows were taken away by {self._sign} = -1 that have not been added"
-        return f"{reason}{f', where {where}{more}' if where else ''}"
+        reason += f", for {where}{more}" if where else ""
+        return f"{reason}; there is a result again once they have been added"
 
 
 def _literal(value: object) -> str:

@@ -65,8 +65,8 @@ def no_such_column(error: UnknownColumnError, signed: SignedStream) -> QueryErro
     """Return the error about a column that is not there, also if it is that of the signs."""
     if error.reason.lower() != f"there is no column named {signed.column}".lower():
         return error
-    hint = f"{signed.column} tells whether a row is added or taken away; the rows that are left "
-    return error.within(error.text, hint + "have no such column, and count(*) counts these")
+    hint = f"{signed.column} tells whether a row of {signed.stream} is added or taken away; "
+    return error.within(error.text, f"{hint}the rows that are left have no such column")
 
 
 class Obstacle(NamedTuple):
