@@ -130,6 +130,6 @@ def _view_in(whole: bytes, first: int) -> SavedView:
     tables = {name: pa.ipc.open_stream(source).read_all() for name in header["tables"]}
     positions = {name: Position(**each) for name, each in header["positions"].items()}
     header["columns"] = tuple(header["columns"])
-    plain = {name: header.get(name) for name in _PLAIN}
+    plain = {name: header[name] for name in _PLAIN if name in header}
     state = SavedState(header["moment"], header["form"], positions, header["failed"], tables)
     return SavedView(**plain, state=state)

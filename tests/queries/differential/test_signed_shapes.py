@@ -146,7 +146,7 @@ def test_each_shape_follows_the_rows_that_are_left_or_is_refused(part: int, sign
     assert signed.left
 
 
-@settings(max_examples=max(2, settings().max_examples // 10))
+@settings(max_examples=min(100, max(5, settings().max_examples // 10)))
 @given(
     random=st.randoms(use_true_random=False),
     names=st.lists(st.sampled_from(sorted(SHAPES)), min_size=1, max_size=3, unique=True),

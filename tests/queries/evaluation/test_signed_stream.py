@@ -208,6 +208,11 @@ DISTINCT = "or aggregate over a subquery with SELECT DISTINCT, which keeps all v
             "rows cannot be taken away from groups of this type: kinds",
             "group by numbers, texts or times",
         ),
+        (
+            "SELECT DISTINCT k, kinds FROM orders",
+            "rows cannot be taken away from groups of this type: kinds",
+            "group by numbers, texts or times",
+        ),
         ("SELECT k, x FROM orders ORDER BY x LIMIT 3", "the first rows of an order", NEWEST),
         (
             "SELECT k, x FROM orders QUALIFY row_number() OVER (PARTITION BY k ORDER BY x) <= 2",

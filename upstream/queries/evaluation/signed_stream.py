@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Never
 import pyarrow as pa
 
 from ...errors import StatementError
+from ...rows.group_codes import has_places
 from ..partials.grouped_state import subtracts
 from ..rewriting.explain import spoken
 from ..rewriting.not_incremental import listed
@@ -133,21 +134,24 @@ def obstacle_to_taking_away(leaf: Leaf, stream: str) -> Obstacle | None:
     if leaf.groups is None or leaf.schema is None:
         reason = "the first rows of an order cannot be followed: the next ones are not kept"
         return Obstacle(reason, newest)
+    written = {item.alias: spoken(item.unalias()) for item in leaf.partial.expressions}
     lost = [state for state in leaf.states if not subtracts(state, leaf.schema)]
     if lost:
-        return _of_states(leaf, lost, newest)
+        texts = {each.columns[0]: _aggregate(written[each.columns[0]], leaf) for each in lost}
+        return _of_states(leaf, lost, texts, newest)
     if changeable(leaf) is None:
-        reason = f"rows cannot be taken away from groups of this type: {listed([*leaf.grouping])}"
+        schema = leaf.schema
+        of_type = [name for name in leaf.groups if not has_places(schema.field(name).type)]
+        groups = listed([written[name] for name in of_type or leaf.groups])
+        reason = f"rows cannot be taken away from groups of this type: {groups}"
         return Obstacle(reason, "group by numbers, texts or times, as in GROUP BY kind::TEXT")
     return None
 
 
-def _of_states(leaf: Leaf, states: Sequence[State], newest: str) -> Obstacle:
-    """Return the obstacle that states are."""
-    items = {item.alias: item.unalias() for item in leaf.partial.expressions}
-    written = {
-        state.columns[0]: _written(spoken(items[state.columns[0]]), leaf) for state in states
-    }
+def _of_states(
+    leaf: Leaf, states: Sequence[State], written: Mapping[str, str], newest: str
+) -> Obstacle:
+    """Return the obstacle that states are; `written` are their aggregates by their columns."""
     sums = [written[each.columns[0]] for each in states if each.kind is StateKind.SUM]
     if sums:
         reason = f"{sums[0]} does not add integers or decimals, and would not be exact any more"
@@ -162,7 +166,7 @@ def _of_states(leaf: Leaf, states: Sequence[State], newest: str) -> Obstacle:
     return Obstacle(reason, f"{newest}, or {distinct}")
 
 
-def _written(text: str, leaf: Leaf) -> str:
+def _aggregate(text: str, leaf: Leaf) -> str:
     """Return the aggregate of the query to which a state belongs: avg(x) for the sum of x."""
     arguments = text[text.find("(") :]
     return next((each for each in leaf.aggregates if each == text), "") or next(
