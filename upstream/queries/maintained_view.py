@@ -40,7 +40,8 @@ _SMOOTHING: Final = 0.2
 class MaintainedView(ContinuousQuery):
     """A view as the engine has it: evaluated, scanned by queries, and kept up.
 
-    `max_staleness` is for how long a result may be given although rows wait, in seconds.
+    `max_staleness` is for how long a result may be given although rows wait, in seconds. `sign` is
+    the column that tells whether a row is added or taken away.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class MaintainedView(ContinuousQuery):
         "_reads_per_refresh",
         "_reads_since_refresh",
         "_refreshes",
+        "_sign",
         "_view_plan",
     )
 
@@ -64,6 +66,7 @@ class MaintainedView(ContinuousQuery):
         *,
         schema: pa.Schema,
         max_staleness: float | None,
+        sign: str | None = None,
         choices: Choices,
         clock: Clock,
         stopwatch: Clock,
@@ -84,6 +87,7 @@ class MaintainedView(ContinuousQuery):
         )
         self._view_plan = plan
         self._max_staleness = max_staleness
+        self._sign = sign
         self._definition = StreamDefinition(name, schema, (), None, is_view=True)
         self._known: tuple[Answer, pa.Table] | None = None
         """The last answer, and the result that was made of it."""
@@ -262,6 +266,7 @@ class MaintainedView(ContinuousQuery):
                 text=self.text,
                 columns=tuple(self._definition.schema.names),
                 max_staleness=self._max_staleness,
+                sign=self._sign,
                 on_error=self._on_error,
                 state=state.saved(self._clock.now()),
             )

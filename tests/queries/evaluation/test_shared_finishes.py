@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 import pytest
 
 from tests.queries.setting import append
 from upstream import ContinuousQuery, Engine
-from upstream.queries.evaluation.shared_finishes import SharedFinishes
+from upstream.queries.evaluation.shared_finishes import Finished, SharedFinishes
 
 MEAN = "SELECT k, avg(x) AS a FROM rows(bids, 4, 4) WHERE x > {} GROUP BY k"
 
 
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Of each merged window, for how many queries it was finished together."""
     found: list[int] = []
     of = SharedFinishes.of
 
-    def noted(self: SharedFinishes, merged: pa.Table) -> object:
+    def noted(self: SharedFinishes, merged: pa.Table) -> Finished:
         results = of(self, merged)
         found.append(len(results))
         return results

@@ -165,7 +165,13 @@ class ChunkLeaf:
     __slots__ = ("_merge", "_new_merge", "_number", "_partials", "keeps_rows", "schema")
 
     def __init__(
-        self, leaf: split_query.Leaf, schema: pa.Schema, duck: Duck, *, cumulative: bool = False
+        self,
+        leaf: split_query.Leaf,
+        schema: pa.Schema,
+        duck: Duck,
+        *,
+        cumulative: bool = False,
+        is_signed: bool = False,
     ) -> None:
         [self._number] = leaf.windows
         self.keeps_rows = bool(leaf.reason)
@@ -177,6 +183,7 @@ class ChunkLeaf:
             *(leaf.groups, leaf.states, self.schema, duck),
             keep=leaf.keep,
             cumulative=cumulative,
+            is_signed=is_signed,
         )
         self._merge = self._new_merge()
 

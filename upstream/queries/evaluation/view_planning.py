@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
 from ..results.failing_rows import FailingRows
 from ..rewriting.explain_view import explain_view
 from ..rewriting.relations import tables_in
@@ -31,6 +31,8 @@ from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
+from .signed_leaf import SignedLeaf
+from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .tables_version import TablesVersion
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from ..sql.trees import Query
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
+    from .signed_stream import SignedStream, SignOption
     from .view_state import Beginning
     from .view_table import ViewSource
 
@@ -83,6 +86,7 @@ def plan_view(
     tables_version: Callable[[], int],
     undo: list[Callable[[], None]],
     beginning: Beginning | None = None,
+    sign: SignOption | None = None,
 ) -> ViewPlan:
     """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
 
@@ -94,16 +98,31 @@ def plan_view(
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
-        schema = check(parsed, definitions, duck)
+        signed = None
+        if sign is not None:
+            signed = signed_stream(sign, parsed, definitions)
+            definitions = signed.without_signs(definitions)
+            parsed = read_query(text, definitions, duck)  # names may have another meaning
+        try:
+            schema = check(parsed, definitions, duck)
+        except UnknownColumnError as error:
+            raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(
-            parsed, streams, views, duck=duck, clock=clock, undo=undo, beginning=beginning
+            parsed,
+            streams,
+            views,
+            duck=duck,
+            clock=clock,
+            undo=undo,
+            beginning=beginning,
+            definitions=definitions,
         )
-        view = _ViewPlanner(given, sources, tables_version, undo).plan()
+        view = _ViewPlanner(given, sources, tables_version, undo, signed).plan()
         if beginning is not None and view.state is not None:
             view.state.restore(beginning.state)
         return view
@@ -142,7 +161,9 @@ class _ViewPlanner:
         sources: ViewSources,
         tables_version: Callable[[], int],
         undo: list[Callable[[], None]],
+        signed: SignedStream | None = None,
     ) -> None:
+        self._signed = signed
         self._given = given
         self._duck = given.duck
         self._sources = sources
@@ -186,7 +207,7 @@ class _ViewPlanner:
             sources,
             [*zip(streams, merges, strict=True)],
             self._parts,
-            self._given.definitions,
+            sources.definitions,
             schema=self._given.schema.inner,
             macros=frozenset[str]().union(
                 *(self._functions.own_in(leaf.partial) for leaf in streams)
@@ -224,6 +245,12 @@ class _ViewPlanner:
             return None
         return changeable(leaf)
 
+    def _sign_of(self, leaf: Leaf) -> str | None:
+        """Return the column of signs by which rows of a leaf may be taken away, or None."""
+        if self._signed is None or not self._is_of_stream(leaf):
+            return None
+        return self._signed.column if self._stream_of(leaf) == self._signed.stream else None
+
     def _lent(self) -> set[str]:
         return {each.name for each in self._sources.sides}
 
@@ -241,6 +268,10 @@ class _ViewPlanner:
         volatile = volatile_in(leaf.partial, self._duck)
         if volatile:
             self._refuse_volatile(leaf, volatile)
+        stream = self._stream_of(leaf)
+        if self._sign_of(leaf) and (obstacle := obstacle_to_taking_away(leaf, stream)):
+            number = self._sources.number_of(stream)
+            self._given.parsed.refuse(StatementError, number, *obstacle)
 
     def _refuse_keeping(self, leaf: Leaf) -> None:
         stream = self._stream_of(leaf)
@@ -248,6 +279,8 @@ class _ViewPlanner:
         hint = f"aggregate the rows of {stream}, or bound them by LIMIT, DISTINCT ON or "
         hint += "row_number() OVER (PARTITION BY … ORDER BY …) <= 3, "
         hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
+        if self._sign_of(leaf):
+            hint = f"aggregate the rows of {stream} by sums and counts, or read latest({stream})"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
@@ -338,7 +371,10 @@ class _ViewPlanner:
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            sign = self._sign_of(leaf)
+            if sign is None:
+                return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            return SignedLeaf(leaf, schema, self._duck, sign=sign)
         tables = self._version_of(leaf.partial)
         made = self._changing.get(leaf.relation)
         if made is not None:
@@ -370,7 +406,10 @@ class _ViewPlanner:
         made = [*zip(split_query.leaves, leaves, strict=True)]
         comes_and_goes = [leaf.relation for leaf, by in made if isinstance(by, ChangeableLeaf)]
         present = [leaf.relation for leaf, by in made if isinstance(by, PresentLeaf)]
-        return explain_view(split_query, static, beside, comes_and_goes, present)
+        signs = {
+            leaf.relation: sign for leaf in split_query.leaves if (sign := self._sign_of(leaf))
+        }
+        return explain_view(split_query, static, beside, comes_and_goes, present, signs=signs)
 
 
 def _is_bounded(leaf: Leaf) -> bool:

@@ -54,8 +54,15 @@ class GrowingMerge:
         "_waiting",
     )
 
-    def __init__(self, groups: tuple[str, ...], states: Sequence[State], merge: TableMerge) -> None:
-        self._new_state = bind(GroupedState, groups, states, merge.schema)
+    def __init__(
+        self,
+        groups: tuple[str, ...],
+        states: Sequence[State],
+        merge: TableMerge,
+        *,
+        is_signed: bool = False,
+    ) -> None:
+        self._new_state = bind(GroupedState, groups, states, merge.schema, is_signed=is_signed)
         self._state = self._new_state()
         self._merge = merge
         self._waiting: list[Piece] = []
