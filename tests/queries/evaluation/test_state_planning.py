@@ -344,3 +344,19 @@ def test_a_view_that_fails_leaves_the_state_as_it_was(engine: Engine, text: str)
     assert pairs(engine, "v0") == [("a", 10)]
     engine.sql("DROP VIEW v0")
     assert readers(engine) == own_tables(engine) == 0
+
+
+# Signs
+
+
+def test_views_share_a_state_only_if_they_have_the_same_signs(engine: Engine) -> None:
+    engine.sql("CREATE STREAM orders (k TEXT, x BIGINT, op TINYINT, op2 TINYINT)")
+    query = "SELECT k, sum(x) AS n, count(*) AS c FROM orders GROUP BY k"
+    for number, sign in enumerate(["op", "op", "op2", ""]):
+        option = f"WITH (sign = '{sign}')" if sign else ""
+        engine.sql(f"CREATE VIEW v{number} {option} AS {query}")
+    assert share(engine, "v0", "v1")
+    assert len({states(engine, f"v{number}")[0] for number in range(4)}) == 3
+    engine.append("orders", {"k": ["a"] * 3, "x": [1, 2, 1], "op": [1, 1, -1], "op2": [1, 1, 1]})
+    found = [pairs(engine, f"v{number}") for number in range(4)]
+    assert found == [[("a", 2, 1)], [("a", 2, 1)], [("a", 4, 3)], [("a", 4, 3)]]

@@ -109,15 +109,15 @@ def test_a_result_is_due_since_the_first_row_that_it_lacks(
     clock.advance(5.0)
     append(engine, "bids", (1, 5))
     clock.advance(2.0)
-    assert [each.first_waiting() for each in (sums, high)] == [5.0, 5.0]
+    assert [each.first_waiting(None) for each in (sums, high)] == [5.0, 5.0]
     sums.table()
-    assert [each.first_waiting() for each in (sums, high)] == [None, 5.0]
+    assert [each.first_waiting(None) for each in (sums, high)] == [None, 5.0]
     append(engine, "bids", (2, 7))
     sums.table()
-    assert [each.first_waiting() for each in (sums, high)] == [None, 5.0]
+    assert [each.first_waiting(None) for each in (sums, high)] == [None, 5.0]
     assert (sums.staleness(), high.staleness()) == (0.0, 2.0)
     high.table()
-    assert high.first_waiting() is None
+    assert high.first_waiting(None) is None
 
 
 def test_max_staleness_counts_from_rows_that_another_view_took_in(

@@ -46,16 +46,19 @@ class StatePlanner:
         self._tables_version = tables_version
         self._undo = undo
 
-    def share(self, number: int, leaves: Sequence[Leaf]) -> tuple[Share, list[StreamLeaf]]:
+    def share(
+        self, number: int, leaves: Sequence[Leaf], *, sign: str | None
+    ) -> tuple[Share, list[StreamLeaf]]:
         """Return a share in a state of the stream with this number, and what evaluates the leaves.
 
-        Equal leaves are evaluated once.
+        Equal leaves are evaluated once. `sign` is the column of signs, which the leaves do not
+        read. So it is not in the schema of the rows, and leaves with other signs are not equal.
         """
         stream = self._sources.names[number]
         all_planned = [self._planned(leaf, number) for leaf in leaves]
         different: list[PlannedLeaf] = []
         places = [_place_among(different, each) for each in all_planned]
-        share, kept = self._share_of(stream, number, different)
+        share, kept = self._share_of(stream, number, different, sign)
         used = [each.planned for each in kept]
         for planned in all_planned:
             if planned not in used:
@@ -70,7 +73,7 @@ class StatePlanner:
         return PlannedLeaf(leaf, schema, self._duck, parts, tables_version=version)
 
     def _share_of(
-        self, stream: str, number: int, leaves: Sequence[PlannedLeaf]
+        self, stream: str, number: int, leaves: Sequence[PlannedLeaf], sign: str | None
     ) -> tuple[Share, list[StreamLeaf]]:
         log, schema = self._sources.log_of(stream), self._sources.chunks[f"chunk_{number}"]
         for state in self._states:
@@ -78,7 +81,7 @@ class StatePlanner:
             with HeldInterrupt():
                 if found is not None and state.is_empty(log):  # no other thread has appended
                     return self._joined(state), found
-        made = [StreamLeaf.of(each, schema, self._duck) for each in leaves]
+        made = [StreamLeaf.of(each, schema, self._duck, sign) for each in leaves]
         with HeldInterrupt():
             reader = self._sources.reader(stream)
             state = StreamState(stream, log, reader, made, is_begun=self._sources.is_restored)

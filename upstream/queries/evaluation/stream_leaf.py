@@ -20,6 +20,7 @@ from ..sql.functions import functions_of
 from ..sql.lending import prepare, run_once
 from ..sql.source_text import words_of
 from .increments import ChunkLeaf
+from .signed_leaf import SignedLeaf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,8 +99,15 @@ class StreamLeaf:
     merge: ChunkLeaf
 
     @classmethod
-    def of(cls, planned: PlannedLeaf, schema: pa.Schema, duck: Duck) -> StreamLeaf:
-        """Begin to merge the partials of a leaf over rows of this schema."""
+    def of(
+        cls, planned: PlannedLeaf, schema: pa.Schema, duck: Duck, sign: str | None = None
+    ) -> StreamLeaf:
+        """Begin to merge the partials of a leaf over rows of this schema.
+
+        With a column of signs, rows are added or taken away.
+        """
+        if sign is not None:
+            return cls(planned, SignedLeaf(planned.leaf, schema, duck, sign=sign))
         return cls(planned, ChunkLeaf(planned.leaf, schema, duck, cumulative=True))
 
     def close(self) -> None:

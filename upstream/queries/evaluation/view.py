@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from .increments import Leaf
     from .refreshed import Refreshed
     from .stream_state import Share
+    from .tables_version import TablesVersion
 
-Version = tuple[int, ...]
+Version = tuple[tuple[int, ...], int, tuple[int, ...]]
 """How often each thing changed that an answer was made from."""
 
 
@@ -30,8 +31,7 @@ class ViewEvaluation:
 
     `shares` are its shares in the states of these streams, and `own` the leaves over newest rows.
     `merged` return the merged relations of all leaves in the order of the finish. `tables_version`
-    tells how often tables may have changed that the finish reads. `reads_outside` says that it may
-    read files.
+    tells how often that may have changed which the query reads when it is asked.
     """
 
     __slots__ = (
@@ -39,7 +39,6 @@ class ViewEvaluation:
         "_finish",
         "_merged",
         "_own",
-        "_reads_outside",
         "_shares",
         "_side_tables",
         "_tables_version",
@@ -53,8 +52,7 @@ class ViewEvaluation:
         *,
         finish: Finish,
         side_tables: Sequence[Refreshed],
-        tables_version: Callable[[], int],
-        reads_outside: bool,
+        tables_version: TablesVersion,
     ) -> None:
         self._shares = shares
         self._own = own
@@ -62,7 +60,6 @@ class ViewEvaluation:
         self._finish = finish
         self._side_tables = side_tables
         self._tables_version = tables_version
-        self._reads_outside = reads_outside
         self._answer: tuple[Version, Answer] | None = None
 
     def take_in(self, now: float) -> None:
@@ -78,7 +75,7 @@ class ViewEvaluation:
         """Return the answer over all rows so far: the same one as before if nothing has come."""
         version = self._version()
         if self._answer is None or self._answer[0] != version:
-            if self._reads_outside:
+            if self._tables_version.reads_files:
                 self._finish.bind_anew()
             since = self.unanswered()
             table, error = self._finish.attempt(self._finished)
@@ -97,8 +94,11 @@ class ViewEvaluation:
 
     def is_current(self, answer: Answer) -> bool:
         """Tell whether this would be the answer, as far as rows were taken in."""
-        known = self._answer
-        return known is not None and known[1] is answer and known[0] == self._version()
+        if self._answer is None or self._answer[1] is not answer:
+            return False
+        taken, tables, sides = self._answer[0]
+        is_same = (taken, sides) == (self._taken(), self._versions())
+        return is_same and self._tables_version.is_still(tables)
 
     def due_at(self) -> float | None:
         """Return None, because time alone changes nothing."""
@@ -131,6 +131,10 @@ class ViewEvaluation:
         return sum(each.count for each in failing), error
 
     def _version(self) -> Version:
-        taken = (share.state.taken for share in self._shares)
-        side = (each.version for each in self._side_tables)
-        return *taken, self._tables_version(), *side
+        return self._taken(), self._tables_version(), self._versions()
+
+    def _taken(self) -> tuple[int, ...]:
+        return tuple(share.state.taken for share in self._shares)
+
+    def _versions(self) -> tuple[int, ...]:
+        return tuple(each.version for each in self._side_tables)

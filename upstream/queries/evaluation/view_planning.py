@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING
 
-from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
 from ..results.failing_rows import FailingRows, FailingRowsOfInputs
 from ..rewriting.explain_view import explain_view
 from ..rewriting.relations import renamed_tables, tables_in
@@ -23,12 +22,15 @@ from ..rewriting.split import split
 from ..rewriting.split_query import SplitQuery
 from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
-from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
+from ..sql.reading_outside import volatile_in
+from ..sql.standing_needs import tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
+from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .state_planning import StatePlanner
 from .stream_state import ALL
+from .tables_version import TablesVersion
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
 from .view_state import ViewState
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from ..sql.trees import Query
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
+    from .signed_stream import SignedStream, SignOption
     from .stream_leaf import StreamLeaf
     from .stream_state import Share, StreamState
     from .view_state import Beginning
@@ -84,6 +87,7 @@ def plan_view(
     tables_version: Callable[[], int],
     undo: list[Callable[[], None]],
     beginning: Beginning | None = None,
+    sign: SignOption | None = None,
 ) -> ViewPlan:
     """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
 
@@ -96,19 +100,34 @@ def plan_view(
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
-        schema = check(parsed, definitions, duck)
+        signed = None
+        if sign is not None:
+            signed = signed_stream(sign, parsed, definitions)
+            definitions = signed.without_signs(definitions)
+            parsed = read_query(text, definitions, duck)  # names may have another meaning
+        try:
+            schema = check(parsed, definitions, duck)
+        except UnknownColumnError as error:
+            raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(
-            parsed, streams, views, duck=duck, clock=clock, undo=undo, beginning=beginning
+            parsed,
+            streams,
+            views,
+            duck=duck,
+            clock=clock,
+            undo=undo,
+            beginning=beginning,
+            definitions=definitions,
         )
         planner = StatePlanner(
             name, sources, states, duck=duck, tables_version=tables_version, undo=undo
         )
-        view = _ViewPlanner(given, sources, planner, tables_version, undo).plan()
+        view = _ViewPlanner(given, sources, planner, tables_version, undo, signed=signed).plan()
         if beginning is not None and view.state is not None:
             view.state.restore(beginning.state)
         return view
@@ -148,13 +167,18 @@ class _ViewPlanner:
         states: StatePlanner,
         tables_version: Callable[[], int],
         undo: list[Callable[[], None]],
+        *,
+        signed: SignedStream | None,
     ) -> None:
         self._states = states
+        self._signed = signed
         self._given = given
         self._duck = given.duck
         self._sources = sources
         self._tables_version = tables_version
         self._undo = undo
+        self._changing: dict[str, ChangingLeaf] = {}
+        """The leaves that follow newest rows, by the relations of the leaves."""
         self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
@@ -194,13 +218,13 @@ class _ViewPlanner:
         state = ViewState(
             sources,
             [(leaf, kept[leaf.relation]) for leaf in streams],
-            self._given.definitions,
+            sources.definitions,
             schema=self._given.schema.inner,
             macros=frozenset[str]().union(*macros),
             failing=failing,
             duck=self._duck,
         )
-        explained = self._explained(split_query, [*kept.values()])
+        explained = self._explained(split_query, [*kept.values()], own)
         return ViewPlan(plan, evaluation, below, explained, state, tuple(shares))
 
     def _split(self, query: Query) -> SplitQuery:
@@ -217,8 +241,9 @@ class _ViewPlanner:
         for leaf in split_query.leaves:
             if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
                 return None
-        is_any = any(self._changing_leaf(leaf) is not None for leaf in split_query.leaves)
-        return split_query if is_any else None
+        changing = {leaf.relation: self._changing_leaf(leaf) for leaf in split_query.leaves}
+        self._changing = {name: leaf for name, leaf in changing.items() if leaf is not None}
+        return split_query if self._changing else None
 
     def _is_of_stream(self, leaf: Leaf) -> bool:
         """Tell whether a leaf reads all rows of a stream."""
@@ -229,6 +254,12 @@ class _ViewPlanner:
         if self._is_of_stream(leaf) or tables_in(leaf.partial) & self._lent():
             return None
         return changeable(leaf)
+
+    def _sign_of(self, leaf: Leaf) -> str | None:
+        """Return the column of signs by which rows of a leaf may be taken away, or None."""
+        if self._signed is None or not self._is_of_stream(leaf):
+            return None
+        return self._signed.column if self._stream_of(leaf) == self._signed.stream else None
 
     def _lent(self) -> set[str]:
         return {each.name for each in self._sources.sides}
@@ -244,6 +275,13 @@ class _ViewPlanner:
         macro = self._functions.reading_in(leaf.partial)
         if macro:
             self._refuse_macro(leaf, macro)
+        volatile = volatile_in(leaf.partial, self._duck)
+        if volatile:
+            self._refuse_volatile(leaf, volatile)
+        stream = self._stream_of(leaf)
+        if self._sign_of(leaf) and (obstacle := obstacle_to_taking_away(leaf, stream)):
+            number = self._sources.number_of(stream)
+            self._given.parsed.refuse(StatementError, number, *obstacle)
 
     def _refuse_keeping(self, leaf: Leaf) -> None:
         stream = self._stream_of(leaf)
@@ -251,6 +289,8 @@ class _ViewPlanner:
         hint = f"aggregate the rows of {stream}, or bound them by LIMIT, DISTINCT ON or "
         hint += "row_number() OVER (PARTITION BY … ORDER BY …) <= 3, "
         hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
+        if self._sign_of(leaf):
+            hint = f"aggregate the rows of {stream} by sums and counts, or read latest({stream})"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
@@ -273,6 +313,15 @@ class _ViewPlanner:
         number = self._sources.number_of(stream)
         self._given.parsed.refuse(StatementError, number, reason, hint)
 
+    def _refuse_volatile(self, leaf: Leaf, function: str) -> None:
+        """Refuse a view of DuckDB that calls a volatile function; other calls are in no leaf."""
+        stream = self._stream_of(leaf)
+        reason = f"rows of {stream} are combined with a view that calls {function}(), "
+        reason += "which returns another value each time"
+        hint = f"group {stream} in a subquery first, and read the view beside it"
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(StatementError, number, reason, hint)
+
     def _stream_of(self, leaf: Leaf) -> str:
         return self._sources.names[min(leaf.windows)]
 
@@ -288,7 +337,8 @@ class _ViewPlanner:
         kept: dict[str, StreamLeaf] = {}
         for number in range(len(self._sources.names)):
             of_stream = [leaf for leaf in leaves if leaf.windows == (number,)]
-            share, found = self._states.share(number, of_stream)
+            sign = self._sign_of(of_stream[0]) if of_stream else None
+            share, found = self._states.share(number, of_stream, sign=sign)
             shares.append(share)
             kept |= {leaf.relation: each for leaf, each in zip(of_stream, found, strict=True)}
         return shares, kept
@@ -323,14 +373,13 @@ class _ViewPlanner:
                 split_query.finish,
                 *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
             ),
-            reads_outside=self._reads_outside(split_query.finish),
         )
 
     def _leaf(self, leaf: Leaf, followed: Sequence[FollowedRows]) -> IncrementalLeaf:
         """Return what evaluates a leaf over newest rows."""
         chunks, first = self._sources.chunks, len(self._sources.names)
         tables = self._version_of(leaf.partial)
-        made = self._changing_leaf(leaf)
+        made = self._changing.get(leaf.relation)
         if made is not None:
             rows = followed[leaf.windows[0] - first]
             schema = chunks[f"chunk_{leaf.windows[0]}"]
@@ -347,39 +396,28 @@ class _ViewPlanner:
             version=lambda: (tables(), *(each.version for each in sources)),
         )
 
-    def _version_of(self, *queries: Query) -> Callable[[], int]:
-        """Return what tells whether queries may read something else than before.
+    def _version_of(self, *queries: Query) -> TablesVersion:
+        """Return what tells whether queries may read something else than before."""
+        return TablesVersion(queries, self._duck, self._tables_version)
 
-        Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
-        """
-        tables = [name for query in queries for name in tables_read(query)]
-        may_read_files = any(map(self._reads_outside, queries))
-        if may_read_files or any(map(self._functions.volatile_in, queries)):
-            return count().__next__
-        if tables or any(map(self._functions.own_in, queries)):
-            return self._tables_version
-        return lambda: 0
-
-    def _reads_outside(self, query: Query) -> bool:
-        """Tell whether a query may read files."""
-        return reads_functions(query) or not all(map(str.isidentifier, tables_read(query)))
-
-    def _explained(self, split_query: SplitQuery, kept: Sequence[StreamLeaf]) -> str:
+    def _explained(
+        self,
+        split_query: SplitQuery,
+        kept: Sequence[StreamLeaf],
+        own: Mapping[str, IncrementalLeaf],
+    ) -> str:
         parts = [part for each in kept for part in each.planned.parts.made]
         static = [" joined with ".join(part.reads) for part in parts]
         beside = sorted(tables_read(split_query.finish))
         newest = self._sources.newest
         followed = {f"latest({each.stream})" for each in newest}
         beside = [*(each for each in self._sources.changing if each not in followed), *beside]
-        comes_and_goes = [
-            leaf.relation for leaf in split_query.leaves if self._changing_leaf(leaf) is not None
-        ]
-        present = [
-            leaf.relation
-            for leaf in split_query.leaves
-            if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
-        ]
-        return explain_view(split_query, static, beside, comes_and_goes, present)
+        comes_and_goes = [name for name, by in own.items() if isinstance(by, ChangeableLeaf)]
+        present = [name for name, by in own.items() if isinstance(by, PresentLeaf)]
+        signs = {
+            leaf.relation: sign for leaf in split_query.leaves if (sign := self._sign_of(leaf))
+        }
+        return explain_view(split_query, static, beside, comes_and_goes, present, signs=signs)
 
 
 def _is_bounded(leaf: Leaf) -> bool:
