@@ -135,7 +135,7 @@ def test_many_random_views_share_their_states(seed: int) -> None:
     try:
         shared.run(3 * STEPS)
         assert shared.shared > 5
-        assert shared.compared > 20
+        assert shared.compared > 10
     finally:
         shared.truth.close()
 
