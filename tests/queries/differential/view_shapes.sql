@@ -620,3 +620,22 @@ JOIN rates b ON b.rate > t.x WHERE a.rate IS NULL OR b.rate < 6 GROUP BY a.rate,
 -- the newest rows beside all rows of the same stream
 SELECT t.k, t.x, (SELECT count(*) FROM trades) AS n, s FROM latest(trades) AS t
 LEFT JOIN (SELECT k, sum(x) AS s FROM trades WHERE x > 2 GROUP BY k) AS q ON q.k = t.k
+
+-- greatest groups
+SELECT k, count(*) AS n, sum(x) AS s FROM trades GROUP BY k ORDER BY n DESC, k LIMIT 2
+
+-- greatest groups by number
+SELECT g, note, sum(x) AS s FROM trades GROUP BY g, note ORDER BY 3 DESC, g, note LIMIT 2 OFFSET 1
+
+-- groups with the greatest sum
+WITH sums(g, note, s) AS (SELECT g, note, sum(x) FROM trades GROUP BY g, note)
+SELECT g, note, s FROM sums WHERE s = (SELECT max(s) FROM sums)
+
+-- groups with the least count and a table
+WITH counts AS (SELECT k, max(time) AS t, count(*) AS n FROM trades GROUP BY k)
+SELECT weight, n, t FROM sectors AS s, counts AS c WHERE s.k = c.k
+AND n = (SELECT min(n) FROM counts)
+
+-- newest group
+SELECT k FROM (SELECT k, g, max(time) AS t FROM trades GROUP BY k, g) AS b
+ORDER BY t DESC, k, g LIMIT 1

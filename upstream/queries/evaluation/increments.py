@@ -165,7 +165,10 @@ class Increments:
 
 
 class ChunkLeaf:
-    """A leaf over one input: a partial per chunk, and their running merge."""
+    """A leaf over one input: a partial per chunk, and their running merge.
+
+    If the finish needs `leading` rows only, a cumulative merge may return only these.
+    """
 
     __slots__ = (
         "_by_chunk",
@@ -179,7 +182,13 @@ class ChunkLeaf:
     )
 
     def __init__(
-        self, leaf: split_query.Leaf, schema: pa.Schema, duck: Duck, *, cumulative: bool = False
+        self,
+        leaf: split_query.Leaf,
+        schema: pa.Schema,
+        duck: Duck,
+        *,
+        cumulative: bool = False,
+        leading: split_query.Leading | None = None,
     ) -> None:
         [self._number] = leaf.windows
         self._relation = f"chunk_{self._number}"
@@ -194,6 +203,7 @@ class ChunkLeaf:
             *(leaf.groups, leaf.states, self.schema, duck),
             keep=leaf.keep,
             cumulative=cumulative,
+            leading=leading,
         )
         self._merge = self._new_merge()
 

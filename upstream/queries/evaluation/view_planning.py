@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from ...errors import StatementError, UnboundedQueryError, WindowError
 from ..results.failing_rows import FailingRows
 from ..rewriting.explain_view import explain_view
+from ..rewriting.leading_rows import leading_rows
 from ..rewriting.relations import tables_in
 from ..rewriting.split import split
 from ..rewriting.split_query import SplitQuery
@@ -163,7 +164,7 @@ class _ViewPlanner:
             split_query, leaves=tuple(self._with_static_parts(leaf) for leaf in split_query.leaves)
         )
         readers, followed = sources.readers(), sources.followed()
-        leaves = [self._leaf(leaf, followed) for leaf in split_query.leaves]
+        leaves = [self._leaf(leaf, split_query, followed) for leaf in split_query.leaves]
         evaluation = self._evaluation(split_query, leaves, readers, followed)
         self._undo.append(evaluation.close)
         query = self._given.parsed.query
@@ -304,26 +305,40 @@ class _ViewPlanner:
         followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
         schema, chunks = self._given.schema.inner, self._sources.chunks
-        finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
+        sides = (*self._sources.sides, *followed)
+        read = self._version_of(
+            split_query.finish,
+            *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
+        )
+        finish = Finish(
+            split_query,
+            leaves,
+            schema,
+            self._duck,
+            chunks=chunks,
+            bounds={},
+            # a statement may also have changed a setting, such as the time zone
+            version=lambda: (self._tables_version(), read(), *(each.version for each in sides)),
+        )
         return ViewEvaluation(
             readers,
             Increments(leaves, finish, self._given.failing),
             finish=finish,
-            side_tables=(*self._sources.sides, *followed),
-            tables_version=self._version_of(
-                split_query.finish,
-                *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
-            ),
+            side_tables=sides,
+            tables_version=read,
             reads_outside=self._reads_outside(split_query.finish),
             failing=self._given.failing,
         )
 
-    def _leaf(self, leaf: Leaf, followed: Sequence[FollowedRows]) -> IncrementalLeaf:
-        """Return what evaluates a leaf."""
+    def _leaf(
+        self, leaf: Leaf, query: SplitQuery, followed: Sequence[FollowedRows]
+    ) -> IncrementalLeaf:
+        """Return what evaluates a leaf of a query."""
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            leading = leading_rows(leaf, query, Trial(self._duck, chunks))
+            return ChunkLeaf(leaf, schema, self._duck, cumulative=True, leading=leading)
         tables = self._version_of(leaf.partial)
         made = self._changing_leaf(leaf)
         if made is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ...rows.arrow_words import Integers, Numbers
     from ..rewriting.split_query import State
     from .cells import Write
+    from .leading_places import LeadingPlaces
     from .placed_groups import Placing
 
 _SPARE_PLACES: Final = 4_096
@@ -99,6 +100,14 @@ class _Held:
         return np.flatnonzero(self.counts.of(self.groups.size))
 
 
+class _First(NamedTuple):
+    """The groups at the places that were returned last. A place never gets another group."""
+
+    held: _Held
+    places: Integers
+    groups: list[pa.Array]
+
+
 class GroupedState:
     """One row for each group: its states over all partials.
 
@@ -112,7 +121,7 @@ class GroupedState:
     {'k': ['a', 'b'], 'n': [4, 2]}
     """
 
-    __slots__ = ("_counted_by", "_groups", "_held", "_schema", "_states", "_table")
+    __slots__ = ("_counted_by", "_first", "_groups", "_held", "_schema", "_states", "_table")
 
     def __init__(
         self,
@@ -129,6 +138,7 @@ class GroupedState:
         self._counted_by = counted_by
         self._held = self._empty()
         self._table: pa.Table | None = None
+        self._first: _First | None = None
 
     @property
     def rows(self) -> int:
@@ -168,12 +178,38 @@ class GroupedState:
         """Return the merge; a returned table never changes. O(groups), if something has changed."""
         if self._table is None:
             live = self._held.live()
-            arrays = dict(zip(self._groups, self._held.groups.values(live), strict=True))
-            for column in self._held.columns:
-                arrays |= column.columns(live)
-            in_order = [arrays[name] for name in self._schema.names]
-            self._table = pa.Table.from_arrays(in_order, schema=self._schema)
+            self._table = self._table_of(live, self._held.groups.values(live))
         return self._table
+
+    def first(self, leading: LeadingPlaces) -> pa.Table:
+        """Return the rows with the first values of a column, or all rows.
+
+        All are returned if a value is NULL or does not fit 64 bits.
+        """
+        live = self._held.live()
+        values = self._values_of(leading.column, live) if isinstance(live, int) else None
+        if values is None:
+            return self.table()
+        places, known = leading.among(values), self._first
+        is_known = known is not None and known.held is self._held
+        if known is None or not is_known or not np.array_equal(places, known.places):
+            known = _First(self._held, places, self._held.groups.values(places))
+            self._first = known
+        return self._table_of(places, known.groups)
+
+    def _values_of(self, name: str, size: int) -> Integers | None:
+        """Return the values of a column at the first places as integers in the same order."""
+        for state, column in zip(self._states, self._held.columns, strict=True):
+            if name in state.columns:
+                return column.integers(size)
+        return None
+
+    def _table_of(self, live: Integers | int, groups: list[pa.Array]) -> pa.Table:
+        arrays = dict(zip(self._groups, groups, strict=True))
+        for column in self._held.columns:
+            arrays |= column.columns(live)
+        in_order = [arrays[name] for name in self._schema.names]
+        return pa.Table.from_arrays(in_order, schema=self._schema)
 
     def save(self) -> pa.Table:
         """Return all that is needed to go on, to be restored in a state of the same form."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ...rows.arrow_words import grown
+from ...rows.arrow_words import grown, one_array
 from ...rows.group_codes import GroupCodes
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ class PlacedGroups:
 
     def values(self, live: Integers | int) -> list[pa.Array]:
         """Return the groups at some places, or at all, by column. O(places)."""
-        self._combine(1)
         if isinstance(live, int):
+            self._combine(1)
             return [values for [values] in self._pieces]
         rows = pa.array(live)
-        return [values.take(rows) for [values] in self._pieces]
+        return [one_array(pa.chunked_array(pieces).take(rows)) for pieces in self._pieces]
 
     def load(self, columns: Sequence[pa.Array], length: int) -> None:
         """Give places to groups, in their order, where there are none so far."""

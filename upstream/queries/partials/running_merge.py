@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ...database.prepared import Prepared
     from ..chunks.cutter import Piece
-    from ..rewriting.split_query import State
+    from ..rewriting.split_query import Leading, State
     from ..sql.trees import Query
 
     TableMerge: TypeAlias = "RelationalMerge | FirstRows | RowConcatenation"
@@ -105,11 +105,13 @@ def running_merge(
     *,
     keep: Query | None = None,
     cumulative: bool = False,
+    leading: Leading | None = None,
 ) -> RunningMerge:
     """Return the merge for partials of this schema: the groups, then the columns of the states.
 
     `groups` is None if partials are rows; `keep` selects those that can matter. `cumulative` is for
-    a landmark: nothing leaves, and only the merge is kept.
+    a landmark: nothing leaves, and only the merge is kept. If only `leading` rows are needed, other
+    rows may be left out of a cumulative merge.
     """
     merge: TableMerge
     if keep is not None:
@@ -119,7 +121,9 @@ def running_merge(
     else:
         merge = RelationalMerge(groups, states, schema, duck)
     if groups is not None and can_be_dense(groups, states, schema):
-        return (GrowingMerge if cumulative else DenseMerge)(groups, states, merge)
+        if cumulative:
+            return GrowingMerge(groups, states, merge, leading)
+        return DenseMerge(groups, states, merge)
     if cumulative:
         return CumulativeMerge(merge)
     return ChunkTree(merge)

@@ -31,11 +31,12 @@ _UPPER = ("group", "having", "qualify", "windows", "distinct", "order", "limit",
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A divided block; see `SplitQuery` for the meaning of finish and direct."""
+    """A divided block; see `SplitQuery` for the meaning of the other attributes."""
 
     leaf: Leaf
     finish: exp.Query
     direct: tuple[tuple[str, str], ...] | None = None
+    direct_of_row: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
