@@ -8,6 +8,7 @@ to be compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
@@ -21,7 +22,9 @@ from ..sql.lending import prepare
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
+    from ...database.prepared import Prepared
     from ..rewriting.split_query import SplitQuery
+    from .finish_tables import FinishTables
     from .increments import Leaf
 
 _FEW: Final = 4_096
@@ -41,7 +44,7 @@ class Finish:
 
     If there are no partials, the query runs as the user wrote it. `version` returns something that
     is different after anything else has changed that the finish reads, or is set by; without it,
-    the finish always runs.
+    the finish always runs. With `tables`, it reads these in place of what they are made of.
     """
 
     __slots__ = (
@@ -50,7 +53,9 @@ class Finish:
         "_finish",
         "_last",
         "_names",
+        "_over_tables",
         "_state_names",
+        "_tables",
         "_version",
         "schema",
         "whole",
@@ -66,6 +71,7 @@ class Finish:
         chunks: Mapping[str, pa.Schema],
         bounds: Mapping[str, pa.Schema],
         version: Callable[[], object] | None = None,
+        tables: FinishTables | None = None,
     ) -> None:
         self.schema = schema
         """The schema of results."""
@@ -85,6 +91,10 @@ class Finish:
         self._last: _Last | None = None
         lent = {name: leaf.schema for name, leaf in zip(self._names, leaves, strict=True)}
         self._finish = prepare(duck, finish_over(merges, split.finish), {**lent, **bounds})
+        self._tables = tables
+        self._over_tables: Prepared | None = None
+        if tables is not None:
+            self._over_tables = prepare(duck, finish_over(merges, tables.query), lent)
 
     def run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
         """Compute a result from the relations of the leaves."""
@@ -115,7 +125,11 @@ class Finish:
         return last.result
 
     def _run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
-        return self._finish.run(**dict(zip(self._names, merged, strict=True)), **bounds)
+        lent = dict(zip(self._names, merged, strict=True))
+        if self._tables is not None and self._over_tables is not None and self._tables.are_made():
+            with suppress(DatabaseError):  # the finish itself says what fails, if it does
+                return self._over_tables.run(**lent)
+        return self._finish.run(**lent, **bounds)
 
     def bind_anew(self) -> None:
         """Let DuckDB bind the finish again, because it binds the names of files only once."""
@@ -140,6 +154,9 @@ class Finish:
         """Release its statements and relations in DuckDB."""
         self.whole.close()
         self._finish.close()
+        if self._tables is not None and self._over_tables is not None:
+            self._over_tables.close()
+            self._tables.close()
 
 
 def _columns_in(renames: Sequence[tuple[str, str]] | None) -> list[str] | None:

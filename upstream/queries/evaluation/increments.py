@@ -18,6 +18,7 @@ from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
 from ..chunks.pieces import by_chunk, portions, with_chunks
 from ..partials.cumulative_merge import CumulativeMerge
+from ..partials.grouped_state import GroupedState
 from ..partials.growing_merge import GrowingMerge
 from ..partials.running_merge import running_merge
 from ..results.answer import BY_INCREMENTS, OVER_KEPT_ROWS
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
+    from ..partials.grouped_state import Read
     from ..results.failing_rows import FailingRows
     from ..rewriting import split_query
     from ..sql.trees import Query
@@ -167,7 +169,7 @@ class Increments:
 class ChunkLeaf:
     """A leaf over one input: a partial per chunk, and their running merge.
 
-    If the finish needs `leading` rows only, a cumulative merge may return only these.
+    `read` reads a cumulative merge in NumPy; it may leave out groups that the finish does not need.
     """
 
     __slots__ = (
@@ -188,7 +190,7 @@ class ChunkLeaf:
         duck: Duck,
         *,
         cumulative: bool = False,
-        leading: split_query.Leading | None = None,
+        read: Read = GroupedState.table,
     ) -> None:
         [self._number] = leaf.windows
         self._relation = f"chunk_{self._number}"
@@ -203,7 +205,7 @@ class ChunkLeaf:
             *(leaf.groups, leaf.states, self.schema, duck),
             keep=leaf.keep,
             cumulative=cumulative,
-            leading=leading,
+            read=read,
         )
         self._merge = self._new_merge()
 

@@ -16,6 +16,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
+from ..partials.grouped_state import GroupedState
+from ..partials.leading_places import LeadingPlaces
 from ..results.failing_rows import FailingRows
 from ..rewriting.explain_view import explain_view
 from ..rewriting.leading_rows import leading_rows
@@ -30,6 +32,7 @@ from ..sql.lending import prepare, run_once
 from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
+from .finish_tables import finish_tables
 from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .view import ViewEvaluation
@@ -43,11 +46,13 @@ if TYPE_CHECKING:
     from ...tables.engine_stream import EngineStream
     from ...tables.log import LogReader
     from ..choices import Choices
+    from ..partials.grouped_state import Read
     from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
     from ..rewriting.static_parts import StaticPart
     from ..sql import ParsedQuery
     from ..sql.trees import Query
+    from .finish_tables import FinishTables
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
     from .view_state import Beginning
@@ -164,8 +169,9 @@ class _ViewPlanner:
             split_query, leaves=tuple(self._with_static_parts(leaf) for leaf in split_query.leaves)
         )
         readers, followed = sources.readers(), sources.followed()
-        leaves = [self._leaf(leaf, split_query, followed) for leaf in split_query.leaves]
-        evaluation = self._evaluation(split_query, leaves, readers, followed)
+        tables = self._finish_tables(split_query)
+        leaves = [self._leaf(leaf, split_query, tables, followed) for leaf in split_query.leaves]
+        evaluation = self._evaluation(split_query, leaves, tables, readers, followed)
         self._undo.append(evaluation.close)
         query = self._given.parsed.query
         plan = Plan(
@@ -301,6 +307,7 @@ class _ViewPlanner:
         self,
         split_query: SplitQuery,
         leaves: Sequence[IncrementalLeaf],
+        tables: FinishTables | None,
         readers: Sequence[LogReader],
         followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
@@ -319,6 +326,7 @@ class _ViewPlanner:
             bounds={},
             # a statement may also have changed a setting, such as the time zone
             version=lambda: (self._tables_version(), read(), *(each.version for each in sides)),
+            tables=tables,
         )
         return ViewEvaluation(
             readers,
@@ -330,15 +338,33 @@ class _ViewPlanner:
             failing=self._given.failing,
         )
 
+    def _finish_tables(self, query: SplitQuery) -> FinishTables | None:
+        """Compute what the finish reads of tables, if it can read that instead."""
+        if self._reads_outside(query.finish):
+            return None
+        schemas = {leaf.relation: leaf.schema for leaf in query.leaves if leaf.schema is not None}
+        return finish_tables(
+            query,
+            self._duck,
+            changing=self._lent(),
+            lent={**self._sources.chunks, **schemas},
+            version=self._tables_version,
+            undo=self._undo,
+        )
+
     def _leaf(
-        self, leaf: Leaf, query: SplitQuery, followed: Sequence[FollowedRows]
+        self,
+        leaf: Leaf,
+        query: SplitQuery,
+        static: FinishTables | None,
+        followed: Sequence[FollowedRows],
     ) -> IncrementalLeaf:
         """Return what evaluates a leaf of a query."""
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            leading = leading_rows(leaf, query, Trial(self._duck, chunks))
-            return ChunkLeaf(leaf, schema, self._duck, cumulative=True, leading=leading)
+            reading = self._reading(leaf, query, static)
+            return ChunkLeaf(leaf, schema, self._duck, cumulative=True, read=reading)
         tables = self._version_of(leaf.partial)
         made = self._changing_leaf(leaf)
         if made is not None:
@@ -356,6 +382,16 @@ class _ViewPlanner:
             rows={name: each.table for name, each in read.items()},
             version=lambda: (tables(), *(each.version for each in sources)),
         )
+
+    def _reading(self, leaf: Leaf, query: SplitQuery, tables: FinishTables | None) -> Read:
+        """Return what reads the groups of a state that the finish needs."""
+        if tables is not None and leaf.relation in tables.relations:
+            return lambda state: state.of_groups(tables.keys(leaf.relation))
+        leading = leading_rows(leaf, query, Trial(self._duck, self._sources.chunks))
+        if leading is None:
+            return GroupedState.table
+        places = LeadingPlaces(leading)
+        return lambda state: state.first(places)
 
     def _version_of(self, *queries: Query) -> Callable[[], int]:
         """Return what tells whether queries may read something else than before.

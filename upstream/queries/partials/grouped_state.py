@@ -11,7 +11,7 @@ groups is that of their places. When most places are empty, the state is built a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -100,12 +100,20 @@ class _Held:
         return np.flatnonzero(self.counts.of(self.groups.size))
 
 
-class _First(NamedTuple):
+class _Read(NamedTuple):
     """The groups at the places that were returned last. A place never gets another group."""
 
     held: _Held
     places: Integers
     groups: list[pa.Array]
+
+
+class _Keys(NamedTuple):
+    """The groups that were looked up last, and their codes."""
+
+    held: _Held
+    table: pa.Table
+    codes: Integers
 
 
 class GroupedState:
@@ -121,7 +129,16 @@ class GroupedState:
     {'k': ['a', 'b'], 'n': [4, 2]}
     """
 
-    __slots__ = ("_counted_by", "_first", "_groups", "_held", "_schema", "_states", "_table")
+    __slots__ = (
+        "_counted_by",
+        "_groups",
+        "_held",
+        "_keys",
+        "_read",
+        "_schema",
+        "_states",
+        "_table",
+    )
 
     def __init__(
         self,
@@ -138,7 +155,8 @@ class GroupedState:
         self._counted_by = counted_by
         self._held = self._empty()
         self._table: pa.Table | None = None
-        self._first: _First | None = None
+        self._keys: _Keys | None = None
+        self._read: _Read | None = None
 
     @property
     def rows(self) -> int:
@@ -190,11 +208,29 @@ class GroupedState:
         values = self._values_of(leading.column, live) if isinstance(live, int) else None
         if values is None:
             return self.table()
-        places, known = leading.among(values), self._first
+        return self._rows_at(leading.among(values))
+
+    def of_groups(self, keys: pa.Table | None) -> pa.Table:
+        """Return the rows of these groups, if there are any; all rows if no groups are given.
+
+        The same table of keys is looked up only once. All rows may also be returned if they are not
+        many more.
+        """
+        held, known = self._held, self._keys
+        if keys is None or 2 * keys.num_rows > held.groups.size or held.gone:
+            return self.table()
+        if known is None or known.held is not held or known.table is not keys:
+            columns = [one_array(column) for column in keys.columns]
+            known = _Keys(held, keys, held.groups.codes_of(columns, keys.num_rows))
+            self._keys = known
+        return self._rows_at(held.groups.places_of(known.codes))
+
+    def _rows_at(self, places: Integers) -> pa.Table:
+        known = self._read
         is_known = known is not None and known.held is self._held
         if known is None or not is_known or not np.array_equal(places, known.places):
-            known = _First(self._held, places, self._held.groups.values(places))
-            self._first = known
+            known = _Read(self._held, places, self._held.groups.values(places))
+            self._read = known
         return self._table_of(places, known.groups)
 
     def _values_of(self, name: str, size: int) -> Integers | None:
@@ -285,6 +321,10 @@ class GroupedState:
         assert held.gone == np.count_nonzero(~is_live)
         for cells in filter(None, _cells_of(held).values()):
             assert not cells.of(size)[~is_live].any(), "what is left where no rows are is 0"
+
+
+Read = Callable[[GroupedState], pa.Table]
+"""Returns the rows of a state that a reader needs."""
 
 
 def subtracts(state: State, schema: pa.Schema) -> bool:

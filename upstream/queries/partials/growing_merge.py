@@ -20,13 +20,13 @@ from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
 from .cumulative_merge import CumulativeMerge, is_of_cumulative_merge
 from .grouped_state import GroupedState
-from .leading_places import LeadingPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..chunks.cutter import Piece
-    from ..rewriting.split_query import Leading, State
+    from ..rewriting.split_query import State
+    from .grouped_state import Read
     from .running_merge import TableMerge
 
 _ROWS: Final = 8_192
@@ -39,17 +39,17 @@ _BEFORE_ALL: Final = -(1 << 63)
 class GrowingMerge:
     """Adds everything up to the position's end to one grouped state.
 
-    `merged` may leave out rows that are not `leading`, if only these are needed.
+    `read` reads the state; it may leave out groups that are not needed.
     """
 
     __slots__ = (
         "_end",
         "_hold",
-        "_leading",
         "_merge",
         "_merge_at",
         "_new_state",
         "_overflowed",
+        "_read",
         "_state",
         "_unsettled",
         "_waiting",
@@ -60,9 +60,9 @@ class GrowingMerge:
         groups: tuple[str, ...],
         states: Sequence[State],
         merge: TableMerge,
-        leading: Leading | None = None,
+        read: Read = GroupedState.table,
     ) -> None:
-        self._leading = None if leading is None else LeadingPlaces(leading)
+        self._read = read
         self._new_state = bind(GroupedState, groups, states, merge.schema)
         self._state = self._new_state()
         self._merge = merge
@@ -108,7 +108,7 @@ class GrowingMerge:
         self._take_in()
         if self._overflowed is not None:
             return self._overflowed.merged(first, self._end)
-        return self._state.table() if self._leading is None else self._state.first(self._leading)
+        return self._read(self._state)
 
     def forget(self, before: int) -> None:
         """Do nothing, since no chunk is kept."""

@@ -99,6 +99,16 @@ class PlacedGroups:
         rows = pa.array(live)
         return [one_array(pa.chunked_array(pieces).take(rows)) for pieces in self._pieces]
 
+    def codes_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
+        """Return the codes of groups, which may have no places."""
+        return self._codes.codes_of(columns, length)
+
+    def places_of(self, codes: Integers) -> Integers:
+        """Return the places of groups that have one, in their order. O(codes)."""
+        self._places = grown(self._places, len(self._codes), _NOWHERE)
+        places: Integers = np.unique(self._places[codes])
+        return places[1:] if places.size and places[0] == _NOWHERE else places
+
     def load(self, columns: Sequence[pa.Array], length: int) -> None:
         """Give places to groups, in their order, where there are none so far."""
         placing = self.placing(columns, length)

@@ -110,7 +110,9 @@ class Task:
         """
         select = self.block.select
         items = [change(item.unalias()) for item in select.expressions]
-        merged = exp.to_table(self.relation, alias=self.alias or None)
+        merged = exp.to_table(self.relation)
+        if self.alias:
+            merged.set("alias", exp.TableAlias(this=exp.to_identifier(self.alias)))
         upper = exp.select(*named_each(items, self.shape.names)).from_(merged)
         for name in _UPPER:
             upper.set(name, changed(select.args.get(name), change))

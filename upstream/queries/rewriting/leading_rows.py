@@ -18,62 +18,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 from sqlglot import exp
 
 from ...database.failure import DatabaseError
-from ..sql.trees import conjuncts, is_bare_star, item_meant
+from ..sql.trees import conjuncts, item_meant
 from .aggregates.aggregate_call import read_call
 from .block import is_inner, read_block, source_nodes
+from .merged_rows import MergedRows, has_only
 from .not_incremental import NotIncrementalError
 from .split_query import Leading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from .split_query import Leaf, SplitQuery
     from .trial import Trial
 
-    Names = dict[str, str | None]
-    """The columns of a relation in lower case, with the merged columns that they have; None for
-    those that are computed."""
-
 _MOST: Final = 1_000
 """With a larger LIMIT, selecting the rows first is not worth it."""
-_PLAIN: Final = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Alias)
-"""Expressions that cannot fail."""
 
 
 def leading_rows(leaf: Leaf, query: SplitQuery, trial: Trial) -> Leading | None:
     """Return the rows of a leaf's merged relation that the finish needs, or None for all."""
-    if leaf.groups is None or not leaf.groups:
+    if not leaf.groups:
         return None
-    merged = _Merged(leaf)
-    found = merged.of_limit(query.finish)
+    reader = _Reader(MergedRows(leaf))
+    found = reader.of_limit(query.finish)
     if found is not None:
         return found
     schemas = {each.relation: each.schema for each in query.leaves if each.schema is not None}
-    return merged.of_extreme(query.finish, trial.lending(schemas))
+    return reader.of_extreme(query.finish, trial.lending(schemas))
 
 
-class _Merged:
-    """The merged relation of one leaf."""
+class _Reader:
+    """Finds out which rows of the merged relation a query reads."""
 
-    def __init__(self, leaf: Leaf) -> None:
-        assert leaf.schema is not None
-        self._relation = leaf.relation
-        self._columns = leaf.schema.names
-        self._exact = {field.name for field in leaf.schema if _is_exact(field.type)}
-        states = {name for state in leaf.states for name in state.columns}
-        self._sortable = {
-            name for name in states if _sorts_as_integers(leaf.schema.field(name).type)
-        }
+    def __init__(self, rows: MergedRows) -> None:
+        self._rows = rows
 
     # ORDER BY … LIMIT
 
     def of_limit(self, query: exp.Query) -> Leading | None:
         """Return the rows that a query over the relation alone sorts first."""
-        names = self._columns_of(query, "order", "limit", "offset")
+        names = self._rows.columns_of(query, "order", "limit", "offset")
         count = _most_rows(query)
         order = query.args.get("order")
         if names is None or count is None or not order:
@@ -82,17 +69,21 @@ class _Merged:
         first = order.expressions[0]
         if not isinstance(first, exp.Ordered) or not first.args.get("desc"):
             return None  # the order that is not named is a setting
-        if not all(self._is_safe(each.this) for each in order.expressions):
+        if not all(self._rows.is_safe(each.this) for each in order.expressions):
             return None
         item = item_meant(query, first.this)
-        found = self._value(item.unalias() if item else first.this, self._names(query) or {})
-        return Leading(found, count) if found in self._sortable else None
+        found = self._rows.value(
+            item.unalias() if item else first.this, self._rows.names(query) or {}
+        )
+        return Leading(found, count) if found in self._rows.sortable else None
 
     # WHERE … = (SELECT max(…))
 
     def of_extreme(self, query: exp.Query, trial: Trial) -> Leading | None:
         """Return the rows that have the extreme with which all parts of a query compare them."""
-        left = {id(table): table for table in query.find_all(exp.Table) if self._is_ours(table)}
+        left = {
+            id(table): table for table in query.find_all(exp.Table) if self._rows.is_ours(table)
+        }
         found = set[Leading]()
         for select in query.find_all(exp.Select):
             extreme = self._extreme(select)
@@ -110,23 +101,23 @@ class _Merged:
 
     def _extreme(self, select: exp.Select) -> Leading | None:
         """Return what `SELECT max(x) FROM merged` selects, or None for another query."""
-        names = self._names(select)
+        names = self._rows.names(select)
         items = select.expressions
-        if names is None or len(items) != 1 or not _has_only(select, "expressions", "from_"):
+        if names is None or len(items) != 1 or not has_only(select, "expressions", "from_"):
             return None
         aggregate = read_call(items[0].unalias())
         if aggregate.name not in ("max", "min") or len(aggregate.arguments) != 1:
             return None
         if not aggregate.is_plain or aggregate.condition is not None:
             return None
-        found = self._value(aggregate.arguments[0], names)
-        if found not in self._sortable:
+        found = self._rows.value(aggregate.arguments[0], names)
+        if found not in self._rows.sortable:
             return None
         return Leading(found, 1, is_least=aggregate.name == "min")
 
     def _selects(self, select: exp.Select, node: exp.Expr, leading: Leading, trial: Trial) -> bool:
         """Tell whether a block reads only leading rows of a relation in FROM."""
-        names = self._of_source(node)
+        names = self._rows.of_source(node)
         if names is None or not all(map(is_inner, select.args.get("joins") or ())):
             return False
         try:
@@ -161,97 +152,11 @@ class _Merged:
             if isinstance(each, exp.EQ)
         )
 
-    # Columns
-
-    def _is_ours(self, node: exp.Expr) -> bool:
-        return isinstance(node, exp.Table) and node.name == self._relation
-
-    def _columns_of(self, query: exp.Expr, *clauses: str) -> Names | None:
-        """Return the columns of a query that reads only this relation and cannot fail.
-
-        None for another query. It may have these clauses.
-        """
-        names = self._names(query)
-        if names is None or not _has_only(query, "expressions", "from_", *clauses):
-            return None
-        assert isinstance(query, exp.Select)
-        found: list[tuple[str, str | None]] = []
-        for item in query.expressions:
-            if is_bare_star(item) and _has_only(item):
-                found += names.items()
-            elif self._is_safe(item):
-                found.append((item.alias_or_name.lower(), self._value(item.unalias(), names)))
-            else:
-                return None
-        return _distinct(found)
-
-    def _names(self, query: exp.Expr) -> Names | None:
-        """Return the columns of the only relation in FROM, if its rows are those of this one."""
-        nodes = source_nodes(query) if isinstance(query, exp.Select) else []
-        return self._of_source(nodes[0]) if len(nodes) == 1 else None
-
-    def _of_source(self, node: exp.Expr) -> Names | None:
-        if not _has_only(node, "this", "alias"):
-            return None
-        names: Names | None = None
-        if self._is_ours(node):
-            names = {name.lower(): name for name in self._columns}
-        elif isinstance(node, exp.Subquery):
-            names = self._columns_of(node.this)
-        if names is None:
-            return None
-        alias = node.args.get("alias")
-        columns = alias.columns if isinstance(alias, exp.TableAlias) else ()
-        renamed = [each.name.lower() for each in columns]
-        new = [*renamed, *list(names)[len(renamed) :]]
-        return _distinct(zip(new, names.values(), strict=True))
-
-    def _value(self, tree: exp.Expr, names: Names) -> str | None:
-        """Return the merged column that has the value of a tree, or None."""
-        if self._is_restored(tree):
-            tree = tree.this
-        return names.get(tree.name.lower()) if isinstance(tree, exp.Column) else None
-
-    def _is_restored(self, tree: exp.Expr) -> bool:
-        """Tell whether this is a sum of integers, cast back to the type that it had."""
-        return (
-            isinstance(tree, exp.Cast)
-            and tree.to.is_type("HUGEINT", "INT128")
-            and isinstance(tree.this, exp.Column)
-            and tree.this.name in self._sortable & self._exact
-        )
-
-    def _is_safe(self, tree: exp.Expr) -> bool:
-        if self._is_restored(tree):
-            return True
-        return isinstance(tree, _PLAIN) and all(map(self._is_safe, tree.iter_expressions()))
-
-
-def _is_exact(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_decimal(type_) or pa.types.is_integer(type_))
-
-
-def _sorts_as_integers(type_: pa.DataType) -> bool:
-    """Tell whether values are in the order of the integers that store them."""
-    is_time = pa.types.is_temporal(type_) and not pa.types.is_interval(type_)
-    return bool(_is_exact(type_) or is_time)
-
-
-def _has_only(tree: exp.Expr, *names: str) -> bool:
-    return not any(value for name, value in tree.args.items() if name not in names)
-
-
-def _distinct(columns: Iterable[tuple[str, str | None]]) -> Names | None:
-    """Return columns by their names, or None if two have the same name."""
-    found = list(columns)
-    names = dict(found)
-    return names if len(names) == len(found) else None
-
 
 def _most_rows(query: exp.Query) -> int | None:
     """Return how many rows a query reads in its order, if LIMIT and OFFSET are plain numbers."""
     limit, offset = query.args.get("limit"), query.args.get("offset")
-    if not isinstance(limit, exp.Limit) or not _has_only(limit, "expression"):
+    if not isinstance(limit, exp.Limit) or not has_only(limit, "expression"):
         return None
     numbers = [limit.expression, *([offset.expression] if offset else [])]
     if not all(isinstance(each, exp.Literal) and each.is_int for each in numbers):
