@@ -639,3 +639,32 @@ AND n = (SELECT min(n) FROM counts)
 -- newest group
 SELECT k FROM (SELECT k, g, max(time) AS t FROM trades GROUP BY k, g) AS b
 ORDER BY t DESC, k, g LIMIT 1
+
+-- looked up
+SELECT k, sector FROM sectors AS c WHERE weight > 1 AND weight < (SELECT sum(x) FROM trades AS t
+WHERE t.k = c.k)
+
+-- looked up in a set
+SELECT k, rate FROM rates AS r WHERE rate < 8 AND k IN (SELECT c.k FROM sectors AS c
+WHERE c.sector <> 'none' AND c.weight < (SELECT count(*) FROM orders AS o WHERE o.k = c.k))
+
+-- looked up over a join
+SELECT c.sector, count(*) AS n FROM sectors AS c, rates AS r WHERE c.k = r.k AND r.rate < 6
+AND EXISTS (SELECT 1 FROM trades AS t WHERE t.k = r.k AND t.note = 'p') GROUP BY c.sector
+
+-- not looked up
+SELECT k, weight FROM sectors AS c WHERE weight IS NOT NULL AND NOT EXISTS (SELECT 1 FROM orders
+AS o WHERE o.k = c.k AND o.lots > c.weight)
+
+-- looked up in the select list
+SELECT c.k, (SELECT max(s) FROM (SELECT k, sum(x) AS s FROM trades GROUP BY k) AS t WHERE t.k = c.k)
+AS s FROM sectors AS c WHERE c.sector = 'tech' AND c.k <> (SELECT min(k) FROM trades)
+
+-- in a set and not
+SELECT sector FROM sectors WHERE weight > 2 AND k NOT IN (SELECT r.k FROM rates AS r WHERE
+r.rate > 2 AND r.rate > (SELECT count(*) FROM trades AS t WHERE t.k = r.k)) AND k IN (SELECT k
+FROM orders)
+
+-- by number of groups
+SELECT c.k, c.weight FROM sectors AS c WHERE c.weight > 0 AND c.k IN (SELECT r.k FROM rates AS r
+WHERE r.rate > 1 AND r.rate IN (SELECT t.x FROM trades AS t WHERE t.k = r.k))

@@ -15,6 +15,7 @@ from upstream.database.failure import DatabaseError
 from upstream.queries.partials import growing_merge
 from upstream.queries.partials.grouped_state import GroupedState
 from upstream.queries.partials.growing_merge import GrowingMerge
+from upstream.queries.partials.leading_places import LeadingPlaces
 from upstream.queries.partials.running_merge import RelationalMerge
 from upstream.queries.rewriting.split_query import Leading
 
@@ -106,7 +107,10 @@ def test_a_count_that_overflows_is_the_error_of_the_database(duck: Duck) -> None
 def test_only_leading_rows_are_merged_until_the_database_merges(duck: Duck) -> None:
     partials = Partials(("place",), (AMOUNT,), AMOUNTS, duck)
     merge = RelationalMerge(partials.groups, partials.states, partials.schema, partials.duck)
-    growing = GrowingMerge(partials.groups, partials.states, merge, Leading("amount", 1))
+    places = LeadingPlaces(Leading("amount", 1))
+    growing = GrowingMerge(
+        partials.groups, partials.states, merge, lambda state: state.first(places)
+    )
     growing.stage([(0, partials.table([("a", Decimal(1)), ("b", Decimal(2))]))])
     assert rows_of(growing.merged(0, 1)) == [("b", 2)]
     assert growing.rows == 2

@@ -78,6 +78,8 @@ def static_finish(
     `changing` are the names of what is read that is neither a table nor a merged relation. `trial`
     has the merged relations. Raises if DuckDB refuses the finish over parts.
     """
+    if not _has_own_tables_only(query.finish):
+        return None
     dividing = _Dividing(
         {leaf.relation for leaf in query.leaves} | {*changing}, trial, functions, new_name, tables
     )
@@ -92,6 +94,13 @@ def static_finish(
     found = ((leaf, _keys(finish, leaf, parts)) for leaf in query.leaves if leaf.groups)
     keys = {leaf.relation: keys for leaf, keys in found if keys and _fits(keys, leaf, trial)}
     return StaticFinish(finish, tuple(dividing.parts), keys)
+
+
+def _has_own_tables_only(query: exp.Query) -> bool:
+    """Tell whether every name in FROM is that of a table or relation in this database."""
+    return not query.find(exp.With) and not any(
+        table.args.get("db") for table in query.find_all(exp.Table)
+    )
 
 
 class _Dividing:
