@@ -37,9 +37,15 @@ LOOKED_UP = {
     ],
     f"SELECT f FROM t WHERE f > 0 OR c IN (SELECT e FROM r WHERE a > 0 AND a < {SUM})": ["r"],
     f"SELECT a FROM r WHERE e > 0 AND e < {SUM} AND a < (SELECT sum(x) FROM chunk_0)": ["r"],
+    f"SELECT f FROM t WHERE f > 0 AND EXISTS (SELECT 1 FROM r WHERE r.a = t.c AND r.e < {SUM}"
+    " AND r.e > 0)": ["t", "r"],
 }
 """Queries whose groups are looked up, with the tables of each part."""
 ALL_GROUPS = {
+    f"SELECT a FROM r WHERE e > 0 AND e < {SUM} AND a < (SELECT max(n) FROM"
+    " (SELECT s.k, sum(s.x) AS n FROM chunk_0 s GROUP BY s.k) q)": ["r"],
+    "SELECT t.c FROM (SELECT a AS c FROM r) t WHERE EXISTS (SELECT 1 FROM r q WHERE q.a > 0"
+    f" AND t.c IN (SELECT r.e FROM r WHERE r.e < {SUM}))": ["r"],
     "SELECT a FROM r WHERE e > 0 AND EXISTS (SELECT 1 FROM chunk_0 WHERE k = a)": ["r"],
     "SELECT a FROM r WHERE e > 0 AND NOT EXISTS (SELECT 1 FROM chunk_0 WHERE k = a AND x > e)": [
         "r"

@@ -81,7 +81,8 @@ class Finish:
         is_merged = all(leaf.merge_query is None for leaf in leaves)
         self._state_names = state_names(split)
         self._direct = _columns_in(split.direct if is_merged else None)
-        self._direct_of_row = _columns_in(split.direct_of_row if is_merged else None)
+        is_one = is_merged and len(leaves) == 1
+        self._direct_of_row = _columns_in(split.direct_of_row if is_one else None)
         merges = {
             relation.relation: Merged(name, leaf.merge_query)
             for relation, leaf, name in zip(split.leaves, leaves, self._names, strict=True)
