@@ -169,3 +169,16 @@ def test_what_may_be_another_relation_than_it_seems_has_no_parts(text: str, duck
     is_inlined = text.startswith("WITH")  # a common table is a subquery in the finish
     assert reads(static) == (["r"] if is_inlined else [])
     drop(tables, duck)
+
+
+@pytest.mark.parametrize(("known", "has_part"), [("e > 2", True), ("e > 0", False)])
+def test_a_large_part_is_made_only_if_it_leaves_out_half_of_the_rows(
+    known: str, has_part: bool, duck: Duck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("upstream.queries.rewriting.static_finish._FEW", 0)
+    fill(duck, [(1, 2), (2, 3)], [])
+    tables = Parts(duck)
+    text = f"SELECT a FROM r WHERE {known} AND e < {SUM}"
+    static = divided(split_of(text, duck, LASTING), duck, tables)
+    assert reads(static) == ["r"] * has_part
+    drop(tables, duck)

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from .static_parts import StaticTables
     from .trial import Trial
 
+_FEW: Final = 65_536
+"""A part with more rows than this must have half as many as the largest relation at most."""
 _ROWS: Final = ("from_", "joins", "where")
 _OF_SET: Final = ("expressions", *_ROWS, "distinct")
 """The clauses of a query in IN from which rows may be left out that equal no value before IN."""
@@ -157,7 +159,7 @@ class _Dividing:
         value = _value_of_set(select)
         if wanted is not None and value is not None:
             known.append(exp.In(this=value.copy(), query=exp.Subquery(this=wanted.copy())))
-        if not known or self._grows(select, known):
+        if not known or not self._is_small(select, known):
             return None
         name = self._new_name()
         over, items = _over_part(select, late, name)
@@ -186,15 +188,14 @@ class _Dividing:
             return False
         return True
 
-    def _grows(self, select: exp.Select, known: list[exp.Expr]) -> bool:
-        """Tell whether a part has more rows than the largest of its relations."""
-        nodes = source_nodes(select)
-        if len(nodes) == 1:
-            return False
+    def _is_small(self, select: exp.Select, known: list[exp.Expr]) -> bool:
+        """Tell whether a part has few rows, or half of the largest relation's, and no more."""
         count = exp.Count(this=exp.Star())
+        nodes = source_nodes(select)
         most = max(self._tables.count(exp.select(count).from_(node.copy())) for node in nodes)
-        rows = _rows(select, [named(exp.Literal.number(1), "one")], known).limit(most + 1)
-        return self._tables.count(exp.select(count).from_(as_source(rows, "rows"))) > most
+        bound = min(most, max(most // 2, _FEW))
+        rows = _rows(select, [named(exp.Literal.number(1), "one")], known).limit(bound + 1)
+        return self._tables.count(exp.select(count).from_(as_source(rows, "rows"))) <= bound
 
 
 def _without_brackets(query: exp.Expr) -> exp.Expr:
