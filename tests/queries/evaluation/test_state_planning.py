@@ -153,6 +153,23 @@ def test_equal_leaves_of_one_view_are_evaluated_once(engine: Engine) -> None:
     assert engine.view("v1").statistics().rows_held == 2
 
 
+def test_views_that_need_other_groups_of_a_state_each_get_theirs(engine: Engine) -> None:
+    ordered = f"SELECT k, n FROM ({SUMS}) ORDER BY n {{}} LIMIT 2"
+    engine.sql("INSERT INTO names SELECT 'k' || range::TEXT, range FROM range(40, 50)")
+    matched = f"SELECT k, n FROM ({SUMS}) JOIN names USING (k) WHERE v = 43"
+    create(engine, ordered.format("DESC"), SUMS, ordered.format("ASC"), matched, SUMS)
+    assert len({states(engine, f"v{number}")[0] for number in range(5)}) == 1
+    for _ in range(2):
+        append(engine, "bids", *[(1, number + 1, f"k{number}") for number in range(50)])
+        for order in (range(5), range(4, -1, -1)):
+            found = {number: pairs(engine, f"v{number}") for number in order}
+            [(_, one)] = found[3]
+            assert isinstance(one, int)
+            assert found[0] == [("k48", 49 * one // 44), ("k49", 50 * one // 44)]
+            assert found[2] == [("k0", one // 44), ("k1", 2 * one // 44)]
+            assert len(found[1]) == len(found[4]) == 50
+
+
 # When rows have come
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
+    from ..partials.grouped_state import Read
     from ..results.failing_rows import FailingRows
     from ..rewriting import split_query
     from ..sql.trees import Query
@@ -213,6 +214,15 @@ class ChunkLeaf:
     def merged(self, spans: Sequence[Span]) -> pa.Table:
         """Return the merged relation of a window that is not forgotten."""
         return self._merge.merged(*spans[self._number])
+
+    def read(self, spans: Sequence[Span], read: Read) -> pa.Table:
+        """Return what `read` reads of a cumulative merge in NumPy; of others, the whole merge.
+
+        It may leave out groups that the finish of a view does not need.
+        """
+        span = spans[self._number]
+        merge = self._merge
+        return merge.read(*span, read) if isinstance(merge, GrowingMerge) else merge.merged(*span)
 
     def forget(self, before: Sequence[int]) -> None:
         """Forget earlier chunks, once the window has passed them."""

@@ -14,11 +14,13 @@ import pyarrow as pa
 
 from ...held_interrupt import HeldInterrupt
 from ..chunks.windows import Span
+from ..partials.grouped_state import GroupedState
 from ..results.failing_rows import FailingRows
 from .increments import prepared
 
 if TYPE_CHECKING:
     from ...tables.log import Batch, Log, LogReader
+    from ..partials.grouped_state import Read
     from .stream_leaf import StreamLeaf
 
 _CHUNK: Final = 0
@@ -108,8 +110,14 @@ class StreamState:
         for merge in merges:
             merge.settle()
 
-    def merged(self, leaf: StreamLeaf) -> pa.Table:
-        """Return the merged relation of a leaf; it is computed once for all views."""
+    def merged(self, leaf: StreamLeaf, read: Read) -> pa.Table:
+        """Return the merged relation of a leaf, of which `read` may leave out groups.
+
+        The whole relation is computed once for all views. What one view leaves out, another one may
+        need, so other relations are computed for each view.
+        """
+        if read is not GroupedState.table:
+            return leaf.merge.read(ALL, read)
         found = self._merged.get(leaf)
         if found is None:
             found = leaf.merge.merged(ALL)

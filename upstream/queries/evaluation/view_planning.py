@@ -15,17 +15,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
+from ..partials.grouped_state import GroupedState
+from ..partials.leading_places import LeadingPlaces
 from ..results.failing_rows import FailingRows, FailingRowsOfInputs
 from ..rewriting.explain_view import explain_view
+from ..rewriting.leading_rows import leading_rows
 from ..rewriting.relations import renamed_tables, tables_in
 from ..rewriting.split import split
 from ..rewriting.split_query import SplitQuery
+from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
 from ..sql.reading_outside import volatile_in
 from ..sql.standing_needs import tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
+from .finish_tables import finish_tables
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .state_planning import StatePlanner
@@ -43,10 +48,12 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ...tables.engine_stream import EngineStream
     from ..choices import Choices
+    from ..partials.grouped_state import Read
     from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
     from ..sql import ParsedQuery
     from ..sql.trees import Query
+    from .finish_tables import FinishTables
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
     from .signed_stream import SignedStream, SignOption
@@ -195,12 +202,13 @@ class _ViewPlanner:
             split_query, leaves=tuple(_as_kept(leaf, kept) for leaf in split_query.leaves)
         )
         followed = sources.followed()
+        tables = self._finish_tables(split_query)
         own = {
             leaf.relation: self._leaf(leaf, followed)
             for leaf in split_query.leaves
             if leaf.relation not in kept
         }
-        evaluation = self._evaluation(split_query, shares, kept, own, followed)
+        evaluation = self._evaluation(split_query, tables, shares, kept, own, followed=followed)
         self._undo.append(evaluation.close)
         query = self._given.parsed.query
         failing = FailingRowsOfInputs([share.state.failing for share in shares])
@@ -346,33 +354,60 @@ class _ViewPlanner:
     def _evaluation(
         self,
         split_query: SplitQuery,
+        tables: FinishTables | None,
         shares: Sequence[Share],
         kept: Mapping[str, StreamLeaf],
         own: Mapping[str, IncrementalLeaf],
+        *,
         followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
         schema, chunks = self._given.schema.inner, self._sources.chunks
+        sides = (*self._sources.sides, *followed)
+        read = self._version_of(
+            split_query.finish,
+            *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
+        )
         leaves: list[IncrementalLeaf] = []
         merged: list[Callable[[], pa.Table]] = []
         for leaf in split_query.leaves:
             if leaf.relation in kept:
                 each, state = kept[leaf.relation], shares[leaf.windows[0]].state
+                reading = self._reading(leaf, split_query, tables)
                 leaves.append(each.merge)
-                merged.append(partial(state.merged, each))
+                merged.append(partial(state.merged, each, reading))
             else:
                 leaves.append(own[leaf.relation])
                 merged.append(partial(own[leaf.relation].merged, ALL))
-        finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
+        finish = Finish(
+            split_query,
+            leaves,
+            schema,
+            self._duck,
+            chunks=chunks,
+            bounds={},
+            # a statement may also have changed a setting, such as the time zone
+            version=lambda: (self._tables_version(), read(), *(each.version for each in sides)),
+            tables=tables,
+        )
         return ViewEvaluation(
             shares,
             [*own.values()],
             merged,
             finish=finish,
-            side_tables=(*self._sources.sides, *followed),
-            tables_version=self._version_of(
-                split_query.finish,
-                *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
-            ),
+            side_tables=sides,
+            tables_version=read,
+        )
+
+    def _finish_tables(self, query: SplitQuery) -> FinishTables | None:
+        """Compute what the finish reads of tables, if it can read that instead."""
+        schemas = {leaf.relation: leaf.schema for leaf in query.leaves if leaf.schema is not None}
+        return finish_tables(
+            query,
+            self._duck,
+            changing=self._lent(),
+            lent={**self._sources.chunks, **schemas},
+            version=self._version_of(query.finish),
+            undo=self._undo,
         )
 
     def _leaf(self, leaf: Leaf, followed: Sequence[FollowedRows]) -> IncrementalLeaf:
@@ -399,6 +434,18 @@ class _ViewPlanner:
     def _version_of(self, *queries: Query) -> TablesVersion:
         """Return what tells whether queries may read something else than before."""
         return TablesVersion(queries, self._duck, self._tables_version)
+
+    def _reading(self, leaf: Leaf, query: SplitQuery, tables: FinishTables | None) -> Read:
+        """Return what reads the groups of a state that the finish of this view needs."""
+        if self._sign_of(leaf) is not None:
+            return GroupedState.table
+        if tables is not None and leaf.relation in tables.relations:
+            return lambda state: state.of_groups(tables.keys(leaf.relation))
+        leading = leading_rows(leaf, query, Trial(self._duck, self._sources.chunks))
+        if leading is None:
+            return GroupedState.table
+        places = LeadingPlaces(leading)
+        return lambda state: state.first(places)
 
     def _explained(
         self,

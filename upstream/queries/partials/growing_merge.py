@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
+    from .grouped_state import Read
     from .running_merge import TableMerge
 
 _ROWS: Final = 8_192
@@ -103,11 +104,15 @@ class GrowingMerge:
 
     def merged(self, first: int, end: int) -> pa.Table:
         """Return the merge of all chunks up to the position's end; no other merge is kept."""
+        return self.read(first, end, GroupedState.table)
+
+    def read(self, first: int, end: int, read: Read) -> pa.Table:
+        """Return the merge, of which `read` may leave out groups that are not needed."""
         self._end = max(end, self._end)
         self._take_in()
         if self._overflowed is not None:
             return self._overflowed.merged(first, self._end)
-        return self._state.table()
+        return read(self._state)
 
     def forget(self, before: int) -> None:
         """Do nothing, since no chunk is kept."""
