@@ -1,4 +1,4 @@
-"""A continuous view as the engine has it: a standing query that other queries read like a table.
+"""A continuous view as the engine has it: a query that other queries read like a table.
 
 It answers when it is read, and it takes in what waits when that is worth while.
 """
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ..errors import ClosedError, QueryError, StatementError
 from ..rows.stream_definition import StreamDefinition
-from .continuous_query import ContinuousQuery
+from .evaluated_query import EvaluatedQuery
 from .results.view_statistics import ViewStatistics
 from .rewriting.explain import parts
 from .saved_view import SavedView, write_view
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from ..tables.relation import Condition, TimeRange
     from .choices import Choices
-    from .continuous_query import Others
+    from .evaluated_query import Others
     from .evaluation.view_planning import ViewPlan
     from .results.answer import Answer
 
@@ -37,7 +37,7 @@ _EAGER_READS: Final = 10.0
 _SMOOTHING: Final = 0.2
 
 
-class MaintainedView(ContinuousQuery):
+class MaintainedView(EvaluatedQuery):
     """A view as the engine has it: evaluated, scanned by queries, and kept up.
 
     `max_staleness` is for how long a result may be given although rows wait, in seconds.
@@ -47,6 +47,7 @@ class MaintainedView(ContinuousQuery):
         "_definition",
         "_known",
         "_max_staleness",
+        "_name",
         "_reads",
         "_reads_per_refresh",
         "_reads_since_refresh",
@@ -71,15 +72,13 @@ class MaintainedView(ContinuousQuery):
         super().__init__(
             text,
             plan.plan,
-            name=name,
             choices=choices,
-            callback=None,
             clock=clock,
             stopwatch=stopwatch,
             others=others,
-            on_close=lambda _: plan.release(),
             lock=lock,
         )
+        self._name = name
         self._view_plan = plan
         self._max_staleness = max_staleness
         self._definition = StreamDefinition(name, schema, (), None, is_view=True)
@@ -87,6 +86,16 @@ class MaintainedView(ContinuousQuery):
         """The last answer, and the result that was made of it."""
         self._reads = self._refreshes = self._reads_since_refresh = 0
         self._reads_per_refresh = 0.0
+
+    @property
+    def name(self) -> str:
+        """The name of the view."""
+        return self._name
+
+    @property
+    def weight(self) -> float:
+        """How much its staleness counts: more, the more often it is read."""
+        return 1.0 + self._reads_per_refresh
 
     @property
     def definition(self) -> StreamDefinition:
@@ -102,13 +111,13 @@ class MaintainedView(ContinuousQuery):
 
     def read(self) -> pa.Table:
         """Return the result; see `ContinuousView.table`."""
-        with self._lock:
+        with self.lock:
             self._others.end_moment()
             return self.table()
 
     def table(self) -> pa.Table:
         """Return the result for a query that reads the view, at the moment of that query."""
-        with self._lock:
+        with self.lock:
             self._reads += 1
             self._reads_since_refresh += 1
             if self._known is not None and self._is_fresh_enough():
@@ -153,7 +162,7 @@ class MaintainedView(ContinuousQuery):
         since = self._first_waiting()
         if self._max_staleness is None or since is None or self.is_closed:
             return False
-        return self._clock.now() - since < self._max_staleness
+        return self.clock.now() - since < self._max_staleness
 
     def _refreshed(self) -> pa.Table:
         """Return the result over everything, computed again if anything has come."""
@@ -173,7 +182,6 @@ class MaintainedView(ContinuousQuery):
             self._refreshes += 1
             reads, self._reads_since_refresh = self._reads_since_refresh, 0
             self._reads_per_refresh += _SMOOTHING * (reads - self._reads_per_refresh)
-            self.weight = 1.0 + self._reads_per_refresh
         return known[1]
 
     # Upkeep
@@ -185,7 +193,7 @@ class MaintainedView(ContinuousQuery):
 
     def keep_up(self) -> None:
         """Take in what waits; compute the result, too, if it is read often enough."""
-        with self._lock:
+        with self.lock:
             self._evaluate()
             if self._is_eager():
                 with suppress(QueryError):  # its next reader gets the error
@@ -206,25 +214,32 @@ class MaintainedView(ContinuousQuery):
         So of equally stale views, `Engine.run` refreshes the one that is read most.
         """
         since = self._first_waiting()
-        return 0.0 if since is None else max(0.0, self._clock.now() - since)
+        return 0.0 if since is None else max(0.0, self.clock.now() - since)
 
     def run(self) -> None:
         """Refresh the result. An error is left to the next reader."""
-        with self._lock, suppress(QueryError):
+        with self.lock, suppress(QueryError):
             self._refreshed()
+
+    def close(self) -> None:
+        """Stop reading the streams. The counts can still be read."""
+        with self.lock:
+            if not self.is_closed:
+                super().close()
+                self._view_plan.release()
 
     # Saving
 
     def positions(self) -> dict[str, int]:
         """Return how many rows of each stream were taken in; see `ContinuousView.positions`."""
-        with self._lock:
+        with self.lock:
             state = self._view_plan.state
             found = {} if state is None else state.positions()
             return {stream: each.in_feed for stream, each in found.items()}
 
     def save(self, path: Path) -> None:
         """Take in what waits, and write a file; see `ContinuousView.save`."""
-        with self._lock:
+        with self.lock:
             if self.is_closed:
                 raise ClosedError("view")
             state = self._view_plan.state
@@ -240,7 +255,7 @@ class MaintainedView(ContinuousQuery):
                 columns=tuple(self._definition.schema.names),
                 max_staleness=self._max_staleness,
                 on_error=self._on_error,
-                state=state.saved(self._clock.now()),
+                state=state.saved(self.clock.now()),
             )
             write_view(path, saved)
 
@@ -255,8 +270,8 @@ class MaintainedView(ContinuousQuery):
 
     def view_statistics(self) -> ViewStatistics:
         """Return the counts since the view was created."""
-        with self._lock:
-            counts = self._statistics()
+        with self.lock:
+            counts = self.statistics()
             return ViewStatistics(
                 name=self.name,
                 rows_read=counts.rows_read,

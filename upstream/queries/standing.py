@@ -18,6 +18,7 @@ from ..errors import (
 from ..held_interrupt import HeldInterrupt
 from ..tables.engine_stream import EngineStream
 from .continuous_query import ContinuousQuery
+from .evaluated_query import EvaluatedQuery
 from .evaluation.planning import plan
 from .into import ResultsInto
 from .results.result_stream import ResultStream
@@ -68,9 +69,9 @@ class StandingQueries:
             raise ParameterError("callback", callback, "a function that takes a result")
         if into is None:
             name = self._catalogue.free_query_name(name)
-            query = self._query(text, name, self._plan(text, choices), choices, callback=callback)
-            self._catalogue.add_query(query)
-            return query
+            evaluated = self._evaluated(text, self._plan(text, choices), choices)
+            with HeldInterrupt():
+                return self._added(text, evaluated, name, choices.weight, callback)
         if name not in {None, into.name}:
             raise ParameterError("name", name, "that of the stream, or left out")
         if callback is not None:
@@ -101,13 +102,12 @@ class StandingQueries:
         except BaseException:
             planned.close()
             raise
-        query = self._query(text.strip(), into.name, planned, choices, sink=sink)
+        evaluated = self._evaluated(text.strip(), planned, choices, sink)
         with HeldInterrupt():
             if known is not None:
                 self.drop(known)
             self._catalogue.streams.add(sink.stream)
-            self._catalogue.add_query(query)
-        return query
+            return self._added(evaluated.text, evaluated, into.name, choices.weight)
 
     def check_unread(self, name: str, text: str, place: int | None) -> None:
         """Raise StatementError if a stream is read by queries or views."""
@@ -164,29 +164,33 @@ class StandingQueries:
             stopwatch=self._stopwatch,
         )
 
-    def _query(
-        self,
-        text: str,
-        name: str,
-        planned: Plan,
-        choices: Choices,
-        *,
-        callback: Callback | None = None,
-        sink: ResultStream | None = None,
-    ) -> ContinuousQuery:
-        return ContinuousQuery(
+    def _evaluated(
+        self, text: str, planned: Plan, choices: Choices, sink: ResultStream | None = None
+    ) -> EvaluatedQuery:
+        return EvaluatedQuery(
             text,
             planned,
-            name=name,
             choices=choices,
-            callback=callback,
             clock=self._clock,
             stopwatch=self._stopwatch,
             others=self._catalogue,
-            on_close=self._catalogue.forget_query,
             lock=self._lock,
             sink=sink,
         )
+
+    def _added(
+        self,
+        text: str,
+        evaluated: EvaluatedQuery,
+        name: str,
+        weight: float,
+        callback: Callback | None = None,
+    ) -> ContinuousQuery:
+        """Add a query that takes the results of an evaluation."""
+        reader = evaluated.reader(name, weight=weight, callback=callback)
+        query = ContinuousQuery(text, evaluated, reader, on_close=self._catalogue.forget_query)
+        self._catalogue.add_query(query, evaluated)
+        return query
 
 
 def _check_options(into: ResultsInto, choices: Choices) -> None:

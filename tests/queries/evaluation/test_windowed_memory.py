@@ -219,7 +219,7 @@ def test_the_open_step_holds_only_its_rows(engine: Engine, way: Way) -> None:
 def test_steps_and_moments_that_no_window_can_ask_for_are_forgotten(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) AS x FROM hop(bids, 200, 10)")
     held_over_slides(engine, query, range(0, 6_000, 10), ["bids"])
-    evaluation = query._evaluation
+    evaluation = query._evaluated._evaluation
     assert isinstance(evaluation, WindowedEvaluation)
     [occupied], [progress] = evaluation._reading.occupied, evaluation._reading.progress
     assert len(occupied) <= 21

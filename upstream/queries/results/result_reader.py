@@ -1,0 +1,176 @@
+"""A standing query's place among the results of an evaluation.
+
+Several standing queries can share an evaluation. Each takes every result once, at its own pace, and
+has its own counts: `results_taken`, `results_skipped`, `results_dropped` and `results_waiting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...rows.stream_times import is_before
+from .backlog import Result
+
+if TYPE_CHECKING:
+    from ...clock import Clock
+    from .answer import Answer
+    from .backlog import Backlog, Made, QueryStatistics
+
+Callback = Callable[[Result], object]
+
+
+class _So(NamedTuple):
+    """How far a reader is. It is replaced as a whole, so an exception leaves it consistent."""
+
+    position: int
+    """The number of the next result."""
+    expected: int
+    """The ordinal from which on results are missed if they are not taken."""
+    taken: int = 0
+    skipped: int = 0
+    lost: int = 0
+    staleness_seconds: float = 0.0
+
+
+class ResultReader:
+    """Takes each result of a backlog once, for the caller or for a callback.
+
+    `weight` says how much the staleness of these results matters.
+    """
+
+    __slots__ = (
+        "_backlog",
+        "_so",
+        "callback",
+        "callback_error",
+        "callback_failures",
+        "name",
+        "weight",
+    )
+
+    def __init__(
+        self, backlog: Backlog, name: str, *, weight: float = 1.0, callback: Callback | None = None
+    ) -> None:
+        self.name = name
+        self.weight = weight
+        self.callback = callback
+        self.callback_failures = 0
+        self.callback_error: str | None = None
+        """The last error of the callback, unless a result had an error since."""
+        self._so = _So(backlog.made, backlog.next_ordinal)
+        self._backlog = backlog
+        backlog.readers.append(self)
+
+    # What waits
+
+    @property
+    def position(self) -> int:
+        """The number of the next result, although it may have been dropped."""
+        return self._so.position
+
+    @property
+    def waiting(self) -> int:
+        """How many results wait."""
+        return self._backlog.made - max(self._so.position, self._backlog.first)
+
+    def oldest(self) -> Answer | None:
+        """Return the next result to be taken."""
+        stored = self._backlog.stored
+        place = max(0, self._so.position - self._backlog.first)
+        return stored[place].answer if place < len(stored) else None
+
+    def _waiting(self) -> list[Made]:
+        """Return the results that wait, oldest first."""
+        position, stored = self._so.position, self._backlog.stored
+        if not stored or stored[-1].number < position:
+            return []
+        if stored[-1].number == position:  # the usual case, if there are many readers
+            return [stored[-1]]
+        return [made for made in stored if made.number >= position]
+
+    # Taking
+
+    def take_all(self, now: float) -> list[Result]:
+        """Take all results, oldest first."""
+        return [self._taken(made, now) for made in self._waiting()]
+
+    def take(self, now: float) -> Result | None:
+        """Take the oldest result."""
+        waiting = self._waiting()
+        return self._taken(waiting[0], now) if waiting else None
+
+    def take_newest(self, now: float) -> Result | None:
+        """Take the result for the newest window; the others that wait are skipped."""
+        waiting = self._waiting()
+        if not waiting:
+            return None
+        newest = waiting[0]
+        for made in waiting:
+            if not is_before(made.answer.end, newest.answer.end):
+                newest = made
+        return self._taken(newest, now, until=waiting[-1].number, skipped=len(waiting) - 1)
+
+    def _taken(
+        self, made: Made, now: float, *, until: int | None = None, skipped: int = 0
+    ) -> Result:
+        """Take a result, and pass all results up to one with a number."""
+        number, ordinal, answer = made
+        so = self._so
+        result = Result.of(answer, now, ordinal - so.expected)
+        position = number + 1 if until is None else until + 1
+        self._so = _So(
+            position,
+            ordinal + 1,
+            so.taken + 1,
+            so.skipped + skipped,
+            so.lost + position - so.position - 1 - skipped,
+            so.staleness_seconds + result.staleness,
+        )
+        if answer.delivered is not None:
+            answer.delivered()
+        self._backlog.passed()
+        return result
+
+    def hand_out(self, clock: Clock) -> None:
+        """Pass the results that wait to the callback, if there is one.
+
+        An exception of the callback affects nothing else. It is counted.
+        """
+        while self.callback is not None:
+            result = self.take(clock.now())
+            if result is None:
+                return
+            try:
+                self.callback(result)
+            except Exception as error:  # noqa: BLE001  # whatever the user's function raises
+                self.callback_failures += 1
+                self.callback_error = repr(error)
+
+    # Counts and end
+
+    def counted(self, counts: QueryStatistics) -> QueryStatistics:
+        """Return the counts of an evaluation with those of this reader."""
+        so = self._so
+        lost = so.lost + max(0, self._backlog.first - so.position)
+        is_update = counts.semantics == "update"
+        return replace(
+            counts,
+            name=self.name,
+            results_taken=so.taken,
+            results_skipped=counts.results_skipped + so.skipped + (lost if is_update else 0),
+            results_dropped=counts.results_dropped + (0 if is_update else lost),
+            results_waiting=self.waiting,
+            staleness_seconds_mean=so.staleness_seconds / max(so.taken, 1),
+            callback_failures=self.callback_failures,
+            error=counts.error or self.callback_error,
+        )
+
+    def leave(self) -> None:
+        """Receive no further results; those that wait can still be taken, by the caller."""
+        shared = self._backlog
+        self.callback = None
+        self._backlog = shared.copied(self)
+        shared.readers.remove(self)
+        shared.trim()
