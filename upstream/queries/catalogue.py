@@ -141,6 +141,12 @@ class Catalogue:
         """Return how many statements may have changed DuckDB's tables."""
         return self._tables_version
 
+    def defined(self, text: str) -> tuple[object, ...]:
+        """Return what the names in a text mean; it differs whenever that may have changed."""
+        words = words_of(text)
+        named = ((name, each) for name, each in self.relations.items() if name.lower() in words)
+        return self._tables_version, *((name, each.definition) for name, each in named)
+
     def note_change_of_tables(self) -> None:
         """Note that a statement may change DuckDB's tables."""
         self._tables_version += 1

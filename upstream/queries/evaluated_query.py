@@ -58,7 +58,10 @@ class EvaluatedQuery:
     """
 
     __slots__ = (
+        "_began",
+        "_choices",
         "_cost",
+        "_defined",
         "_due_at",
         "_emitter",
         "_error",
@@ -92,6 +95,7 @@ class EvaluatedQuery:
         others: Others,
         lock: AbstractContextManager[bool],
         sink: ResultStream | None = None,
+        defined: object = None,
     ) -> None:
         self.text = text
         """The SQL as it was given."""
@@ -101,6 +105,10 @@ class EvaluatedQuery:
         self.clock = clock
         """Says when something is due, and how old a result is."""
         self._plan = plan
+        self._choices = alike(choices)
+        self._defined = defined
+        """What the names in the text meant when it was planned."""
+        self._began = self._positions()
         self._hold = HeldInterrupt()
         self._readers: list[Waiting] = [*plan.readers]
         self._readers += [each.reader for each in plan.side_tables]
@@ -129,6 +137,28 @@ class EvaluatedQuery:
     ) -> ResultReader:
         """Return a new reader of the results that become due from now on."""
         return ResultReader(self._emitter.backlog, name, weight=weight, callback=callback)
+
+    def can_be_joined(self, text: str, choices: Choices) -> bool:
+        """Tell whether a new query would have the same results, which are all to come.
+
+        The names in the text must mean the same as before; see `means_the_same`.
+        """
+        is_same = self._plan.is_shareable and self._sink is None
+        is_same = is_same and self.text.strip() == text.strip() and self._choices == alike(choices)
+        return is_same and not self._is_closed and self._has_not_begun()
+
+    def means_the_same(self, defined: object) -> bool:
+        """Tell whether names mean the same as when the query was planned."""
+        return self._defined == defined
+
+    def _has_not_begun(self) -> bool:
+        """Tell whether nothing has come since it was planned."""
+        has_answered = self._emitter.due or self._is_unfinished
+        has_read = self._positions() != self._began
+        return not (has_answered or has_read or any(reader.waiting for reader in self._readers))
+
+    def _positions(self) -> list[tuple[int, int | None]]:
+        return [(reader.position, reader.deletions) for reader in self._plan.readers]
 
     def leave(self, reader: ResultReader) -> None:
         """Remove a reader; the evaluation ends with its last one."""
@@ -431,3 +461,8 @@ class EvaluatedQuery:
             if not self._is_closed:
                 self._is_closed = True
                 self._plan.close()
+
+
+def alike(choices: Choices) -> Choices:
+    """Return the options that an evaluation depends on: all but the weight."""
+    return replace(choices, weight=1.0)

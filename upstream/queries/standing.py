@@ -69,7 +69,9 @@ class StandingQueries:
             raise ParameterError("callback", callback, "a function that takes a result")
         if into is None:
             name = self._catalogue.free_query_name(name)
-            evaluated = self._evaluated(text, self._plan(text, choices), choices)
+            evaluated = self._joined(text, choices)
+            if evaluated is None:
+                evaluated = self._evaluated(text, self._plan(text, choices), choices)
             with HeldInterrupt():
                 return self._added(text, evaluated, name, choices.weight, callback)
         if name not in {None, into.name}:
@@ -164,6 +166,16 @@ class StandingQueries:
             stopwatch=self._stopwatch,
         )
 
+    def _joined(self, text: str, choices: Choices) -> EvaluatedQuery | None:
+        """Return an evaluation that gives the results of a new query, if there is one."""
+        if not isinstance(text, str):
+            return None  # an error, which reading it raises
+        self._catalogue.end_moment()
+        self._catalogue.evaluate_fillers(text)
+        found = [each for each in self._catalogue.evaluated() if each.can_be_joined(text, choices)]
+        defined = self._catalogue.defined(text) if found else ()
+        return next((each for each in found if each.means_the_same(defined)), None)
+
     def _evaluated(
         self, text: str, planned: Plan, choices: Choices, sink: ResultStream | None = None
     ) -> EvaluatedQuery:
@@ -176,6 +188,7 @@ class StandingQueries:
             others=self._catalogue,
             lock=self._lock,
             sink=sink,
+            defined=self._catalogue.defined(text),
         )
 
     def _added(

@@ -31,6 +31,7 @@ from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
+from .sharing import reads_streams_alone, windows_go_by_rows
 from .view_table import ViewTable
 from .window_planning import Given, WindowPlanner
 
@@ -61,7 +62,8 @@ class Plan:
 
     `streams` are the names of streams and views. `reset` begins landmarks again. `bound` is the
     type of the bounds of windows, if there are any. `incomplete` says why a result is not the whole
-    answer; it is "" if each one is.
+    answer; it is "" if each one is. `is_shareable` says that its results depend on nothing but the
+    rows of its streams.
     """
 
     split: SplitQuery
@@ -75,6 +77,7 @@ class Plan:
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None
     incomplete: str = ""
+    is_shareable: bool = False
 
     def close(self) -> None:
         """Stop reading the streams, and release what is in DuckDB."""
@@ -172,7 +175,8 @@ class Planner:
         first = self._parsed.windows[numbers[0]]
         bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
         one_session = "each result is one session" if first.kind is WindowKind.SESSION else ""
-        return replace(found, bound=bound, incomplete=one_session)
+        is_shareable = windows_go_by_rows(self._parsed, self._choices) and self._is_alone(found)
+        return replace(found, bound=bound, incomplete=one_session, is_shareable=is_shareable)
 
     # No windows that close
 
@@ -224,7 +228,10 @@ class Planner:
         )
         readers = [each.reader for each in newest]
         found = self._plan_of(split_query, evaluation, readers, side_tables)
-        return replace(found, incomplete="each result contains only news" if is_by_row else "")
+        if is_by_row:
+            return replace(found, incomplete="each result contains only news")
+        is_shareable = self._choices.semantics == "update" and self._is_alone(found)
+        return replace(found, is_shareable=is_shareable)
 
     def _newest_reader(self, number: int) -> NewestReader:
         window = self._parsed.windows[number]
@@ -267,6 +274,11 @@ class Planner:
             side_tables,
             reset,
         )
+
+    def _is_alone(self, found: Plan) -> bool:
+        """Tell whether nothing is read beside the windows."""
+        is_plain = not found.side_tables and found.reset is None
+        return is_plain and reads_streams_alone(self._parsed, self._duck)
 
     def _split(
         self,

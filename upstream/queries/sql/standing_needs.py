@@ -124,9 +124,14 @@ def cause_and_cure(parsed: ParsedQuery) -> tuple[str, str]:
 
 def tables_read(query: exp.Query) -> frozenset[str]:
     """Return the names of the tables that a query over chunks reads, in lower case."""
-    defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     names = {table.name.lower() for table in query.find_all(exp.Table)}
-    return frozenset(name for name in names - defined if name and not is_reserved(name))
+    names -= common_table_names(query)
+    return frozenset(name for name in names if name and not is_reserved(name))
+
+
+def common_table_names(query: exp.Query) -> frozenset[str]:
+    """Return the names that WITH defines in a query, in lower case."""
+    return frozenset(cte.alias.lower() for cte in query.find_all(exp.CTE))
 
 
 def with_tables_behind(names: frozenset[str], duck: Duck) -> frozenset[str]:
