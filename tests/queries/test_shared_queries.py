@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
 import pytest
@@ -13,7 +13,8 @@ from tests.interrupted import Interrupter, respect_held_interrupts
 from tests.queries.setting import append, make_streams
 from tests.queries.setting import given as told
 from upstream import ClosedError, ContinuousQuery, Engine, ManualClock, Result
-from upstream.queries import Emit
+from upstream.queries import Emit, continuous_query, evaluated_query, standing
+from upstream.queries.results import result_reader
 
 SUMS = "SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k"
 NEWEST = "SELECT k, x FROM latest(bids)"
@@ -446,6 +447,12 @@ def test_interrupted_anywhere_no_query_loses_a_result(
         assert often.raised > 10
 
 
+CHANGING = tuple(
+    str(module.__file__) for module in (standing, continuous_query, evaluated_query, result_reader)
+)
+"""The modules that change which queries read the results of an evaluation."""
+
+
 @pytest.mark.parametrize("act", ["join", "close"])
 def test_an_interrupted_change_of_readers_is_made_completely_or_not_at_all(
     act: str, monkeypatch: pytest.MonkeyPatch
@@ -457,7 +464,11 @@ def test_an_interrupted_change_of_readers_is_made_completely_or_not_at_all(
             make_streams(engine)
             queries = pair(engine, keep=1_000)
             evaluated = queries[0]._evaluated
-            interrupter = Interrupter("line", lambda moment: moment.number == number)  # noqa: B023
+            interrupter = Interrupter(
+                "line",
+                lambda moment: moment.number == number,  # noqa: B023  # used in this turn only
+                files=CHANGING,
+            )
             try:
                 with interrupter.watching():
                     if act == "close":
@@ -530,6 +541,16 @@ def shown(results: Sequence[Result | None]) -> list[tuple[object, ...]]:
     return [(*one, *other) for one, other in zip(told(found), numbers, strict=True)]
 
 
+@pytest.fixture(scope="module")
+def four_engines(shared_clock: ManualClock) -> Iterator[Sequence[Engine]]:
+    """Four engines with the same streams: queries read only what comes after they were made."""
+    with ExitStack() as stack:
+        engines = [stack.enter_context(Engine(clock=shared_clock)) for _ in range(4)]
+        for engine in engines:
+            make_streams(engine)
+        yield engines
+
+
 @given(
     steps=STEPS,
     keep=st.integers(1, 3),
@@ -537,32 +558,35 @@ def shown(results: Sequence[Result | None]) -> list[tuple[object, ...]]:
     emit=st.sampled_from(["slide", "changed"]),
 )
 def test_sharing_changes_nothing_that_a_query_returns(
-    steps: list[tuple[str, int]], keep: int, pushing: int, emit: Emit
+    four_engines: Sequence[Engine],
+    shared_clock: ManualClock,
+    *,
+    steps: list[tuple[str, int]],
+    keep: int,
+    pushing: int,
+    emit: Emit,
 ) -> None:
-    with ExitStack() as stack:
-        clock = ManualClock()
-        engines = [stack.enter_context(Engine(clock=clock)) for _ in range(4)]
-        for engine in engines:
-            make_streams(engine)
-        shared = [Watched(engines[0], pushes=i < pushing, keep=keep, emit=emit) for i in range(3)]
-        alone = [
-            Watched(engine, pushes=i < pushing, keep=keep, emit=emit)
-            for i, engine in enumerate(engines[1:])
-        ]
-        assert are_shared(shared[0].query, shared[2].query)
-        time = 0
-        for step, number in steps:
-            clock.advance(1)
-            if step == "append":
-                time += number
-                for engine in engines:
-                    append(engine, "bids", (time, 1 + time // 20))
-            elif step == "run":
-                for engine in engines:
-                    engine.run(1.0)
-            else:
-                assert shared[number].act(step) == alone[number].act(step)
-        compare_at_the_end(shared, alone)
+    pushes = [number < pushing for number in range(3)]
+    together, *others = four_engines
+    shared = [Watched(together, pushes=each, keep=keep, emit=emit) for each in pushes]
+    pairs = zip(others, pushes, strict=True)
+    alone = [Watched(engine, pushes=each, keep=keep, emit=emit) for engine, each in pairs]
+    assert are_shared(shared[0].query, shared[2].query)
+    time = 0
+    for step, number in steps:
+        shared_clock.advance(1)
+        if step == "append":
+            time += number
+            for engine in four_engines:
+                append(engine, "bids", (time, 1 + time // 20))
+        elif step == "run":
+            for engine in four_engines:
+                engine.run(1.0)
+        else:
+            assert shared[number].act(step) == alone[number].act(step)
+    compare_at_the_end(shared, alone)
+    for watched in (*shared, *alone):
+        watched.query.close()
 
 
 def compare_at_the_end(shared: Sequence[Watched], alone: Sequence[Watched]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from ..errors import ClosedError, StatementError
 from ..held_interrupt import HeldInterrupt
@@ -40,7 +40,7 @@ class ContinuousQuery:
     [3, 5]
     """
 
-    __slots__ = ("_evaluated", "_final", "_lock", "_on_close", "_reader", "text")
+    __slots__ = ("_evaluated", "_final", "_into", "_lock", "_on_close", "_reader", "text")
 
     def __init__(
         self,
@@ -54,6 +54,7 @@ class ContinuousQuery:
         """The SQL as it was given."""
         self._evaluated = evaluated
         self._reader = reader
+        self._into = evaluated.into
         self._lock = evaluated.lock
         self._on_close = on_close
         self._final: QueryStatistics | None = None
@@ -92,10 +93,14 @@ class ContinuousQuery:
 
     def results(self) -> list[Result]:
         """Evaluate what is due, and take all results that were not taken yet, oldest first."""
+        evaluated = self._evaluated
         with self._lock:
-            self._check_untaken()
-            self._evaluate()
-            return self._reader.take_all(self._evaluated.clock.now())
+            if self._into is not None:
+                self._refuse_taken()
+            if self._final is not None:
+                raise ClosedError("query")
+            evaluated.bring_up_to_date()
+            return self._reader.take_all(evaluated.clock.now())
 
     def __iter__(self) -> Iterator[Result]:
         """Take one result after another, as long as there are any."""
@@ -104,7 +109,8 @@ class ContinuousQuery:
 
     def _next(self) -> Result | None:
         with self._lock:
-            self._check_untaken()
+            if self._into is not None:
+                self._refuse_taken()
             if not self._reader.waiting:
                 self._evaluate()
             return self._reader.take(self._evaluated.clock.now())
@@ -112,18 +118,18 @@ class ContinuousQuery:
     def latest(self) -> Result | None:
         """Evaluate what is due, and take the newest result; older ones are skipped."""
         with self._lock:
-            self._check_untaken()
+            if self._into is not None:
+                self._refuse_taken()
             self._evaluate()
             return self._reader.take_newest(self._evaluated.clock.now())
 
-    def _check_untaken(self) -> None:
+    def _refuse_taken(self) -> Never:
         """Refuse to give results that the query's stream has taken."""
-        if self.into is not None:
-            raise StatementError(
-                f"the results of this query are rows of the stream {self.into}",
-                self.text,
-                hint=f"read them there: FROM {self.into}; ask() gives the current answer",
-            )
+        raise StatementError(
+            f"the results of this query are rows of the stream {self._into}",
+            self.text,
+            hint=f"read them there: FROM {self._into}; ask() gives the current answer",
+        )
 
     def ask(self) -> Result | None:
         """Return the current answer: for the newest closed window, or for all rows so far.
@@ -160,7 +166,7 @@ class ContinuousQuery:
     @property
     def into(self) -> str | None:
         """The name of the stream that the query fills, if it fills one."""
-        return self._evaluated.into
+        return self._into
 
     @property
     def is_closed(self) -> bool:
@@ -176,7 +182,7 @@ class ContinuousQuery:
 
     def _evaluate(self) -> None:
         self._check_open()
-        self._evaluated.evaluate()
+        self._evaluated.bring_up_to_date()
 
     def _check_open(self) -> None:
         if self._final is not None:

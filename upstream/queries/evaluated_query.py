@@ -75,6 +75,7 @@ class EvaluatedQuery:
         "_on_error",
         "_others",
         "_plan",
+        "_pushing",
         "_readers",
         "_sink",
         "_stopwatch",
@@ -118,6 +119,8 @@ class EvaluatedQuery:
         """Whether an evaluation was interrupted and has to be continued."""
         self._evaluation = plan.evaluation
         self._emitter = Emitter(choices, into_stream=sink is not None)
+        self._pushing: list[ResultReader] = []
+        """The readers with callbacks."""
         self._sink = sink
         """What takes the results, if they are rows of a stream."""
         self._others = others
@@ -136,7 +139,10 @@ class EvaluatedQuery:
         self, name: str, *, weight: float = 1.0, callback: Callback | None = None
     ) -> ResultReader:
         """Return a new reader of the results that become due from now on."""
-        return ResultReader(self._emitter.backlog, name, weight=weight, callback=callback)
+        reader = ResultReader(self._emitter.backlog, name, weight=weight, callback=callback)
+        if callback is not None:
+            self._pushing = [*self._pushing, reader]
+        return reader
 
     def can_be_joined(self, text: str, choices: Choices) -> bool:
         """Tell whether a new query would have the same results, which are all to come.
@@ -164,6 +170,7 @@ class EvaluatedQuery:
         """Remove a reader; the evaluation ends with its last one."""
         with self.lock:
             reader.leave()
+            self._pushing = [each for each in self._pushing if each is not reader]
             if not self._emitter.backlog.readers:
                 self.close()
 
@@ -218,21 +225,21 @@ class EvaluatedQuery:
     def evaluate(self) -> None:
         """Evaluate what is due, and keep the results."""
         with self.lock:
-            self._evaluate()
+            self.bring_up_to_date()
 
-    def _evaluate(self) -> float:
-        """Evaluate what is due now, and return the moment of this evaluation.
+    def bring_up_to_date(self) -> None:
+        """Evaluate what is due, and keep the results; the caller holds the lock.
 
         The queries that fill the streams of this one are evaluated first. If anything is raised on
         the way, no row and no result is lost: the next evaluation continues where this one was.
         """
         self._others.end_moment()
-        return self._evaluate_at_this_moment()
+        self._evaluate_at_this_moment()
 
     def _evaluate_at_this_moment(self) -> float:
         if self._is_closed:
             raise ClosedError("query")
-        for feeder in self._others.feeders_of(self.streams):
+        for feeder in self._others.feeders_of(self._plan.streams):
             feeder._evaluate_alone()
         if not self._plan.side_tables:
             return self._evaluate_alone()
@@ -264,7 +271,10 @@ class EvaluatedQuery:
         """Tell whether nothing has happened since the last evaluation."""
         if self._holds_back or now >= self._due_at:
             return False
-        return not self._has_waiting()
+        for reader in self._readers:  # noqa: SIM110  # twice as fast as all(), for each result
+            if reader.waiting:
+                return False
+        return True
 
     def _has_waiting(self) -> bool:
         """Tell whether anything has come, or become due, since the last evaluation."""
@@ -338,11 +348,11 @@ class EvaluatedQuery:
     @property
     def weight(self) -> float:
         """How much its staleness counts: for all its readers together."""
-        return sum(reader.weight for reader in self._emitter.backlog.readers)
+        return sum([reader.weight for reader in self._emitter.backlog.readers])
 
     def is_due(self) -> bool:
         """Tell whether running it would do anything."""
-        return self.has_to_evaluate() or any(each.waiting for each in self._with_callbacks())
+        return self.has_to_evaluate() or any(each.waiting for each in self._pushing)
 
     def has_to_evaluate(self) -> bool:
         """Tell whether evaluating it would do anything."""
@@ -350,14 +360,13 @@ class EvaluatedQuery:
             return False
         return self._is_due_alone() or any(self._due_feeders())
 
-    def _with_callbacks(self) -> list[ResultReader]:
-        return [each for each in self._emitter.backlog.readers if each.callback is not None]
-
     def _is_due_alone(self) -> bool:
         now = self.clock.now()
-        if self._is_quiet(now):
+        if self._is_quiet(now) or self._emitter.held_until(now) is not None:
             return False
-        return self._emitter.held_until(now) is None and self._has_waited_since(now) is not None
+        if not self._plan.side_tables and any(reader.waiting for reader in self._readers):
+            return True  # as is known without looking for the moment
+        return self._has_waited_since(now) is not None
 
     def _due_feeders(self) -> Iterator[EvaluatedQuery]:
         """Yield the queries that a run of this one would run first."""
@@ -365,7 +374,7 @@ class EvaluatedQuery:
 
     def staleness(self) -> float:
         """Return for how many seconds something has waited that a run would take into account."""
-        return self.staleness_for(self._with_callbacks())
+        return self.staleness_for(self._pushing)
 
     def staleness_for(self, readers: Sequence[ResultReader]) -> float:
         """Return the staleness if results are handed to the callbacks of these readers only."""
@@ -387,8 +396,8 @@ class EvaluatedQuery:
     def run(self) -> None:
         """Evaluate what is due, and pass the results to the callbacks of its readers."""
         with self.lock:
-            self._evaluate()
-            for reader in self._with_callbacks():
+            self.bring_up_to_date()
+            for reader in self._pushing:
                 reader.hand_out(self.clock)
 
     def _has_waited_since(self, now: float) -> float | None:
@@ -404,7 +413,7 @@ class EvaluatedQuery:
         if self._plan.reset is None:
             raise StatementError("this query reads no landmark to reset", self.text)
         with self.lock:
-            self._evaluate()
+            self.bring_up_to_date()
             self._plan.reset()
             self._emitter.begin_anew()
 

@@ -194,7 +194,7 @@ class MaintainedView(EvaluatedQuery):
     def keep_up(self) -> None:
         """Take in what waits; compute the result, too, if it is read often enough."""
         with self.lock:
-            self._evaluate()
+            self.bring_up_to_date()
             if self._is_eager():
                 with suppress(QueryError):  # its next reader gets the error
                     self._refreshed()
@@ -247,7 +247,7 @@ class MaintainedView(EvaluatedQuery):
                 reason = f"the view {self.name} reads windows, and such views cannot be saved yet"
                 hint = "save a view of the streams themselves, and read that view by queries"
                 raise StatementError(reason, self.text, hint=hint)
-            self._evaluate()
+            self.bring_up_to_date()
             assert state.is_even(), "all that reads a stream has read the same rows"
             saved = SavedView(
                 name=self.name,

@@ -49,17 +49,28 @@ class Result:
 
     @classmethod
     def of(cls, answer: Answer, now: float, missed: int = 0) -> Result:
-        """Return an answer as a result at this moment."""
-        return cls(
-            answer.start,
-            answer.end,
-            max(0.0, now - answer.due),
-            answer.table,
-            answer.revision,
-            answer.error,
-            missed,
-            answer.rows_failed,
-        )
+        """Return an answer as a result at this moment.
+
+        Each of a hundred queries makes a result of its own for each window. The constructor of a
+        frozen class takes 0.9 µs, and setting the slots directly 0.5 µs.
+        """
+        staleness = now - answer.due
+        result = object.__new__(cls)
+        _set_start(result, answer.start)
+        _set_end(result, answer.end)
+        _set_staleness(result, staleness if staleness > 0.0 else 0.0)
+        _set_table(result, answer.table)
+        _set_revision(result, answer.revision)
+        _set_error(result, answer.error)
+        _set_missed(result, missed)
+        _set_rows_failed(result, answer.rows_failed)
+        return result
+
+
+_set_start, _set_end, _set_staleness, _set_table, _set_revision, _set_error, *_last = (
+    Result.__dict__[name].__set__ for name in Result.__slots__
+)
+_set_missed, _set_rows_failed = _last
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +186,7 @@ class Backlog:
     def trim(self) -> None:
         """Forget what all readers have passed. O(readers)."""
         self._takes = 0
-        needed = min((reader.position for reader in self.readers), default=self.made)
+        needed = min([reader.position for reader in self.readers], default=self.made)
         stored = self.stored
         while stored and stored[0].number < needed:
             stored.popleft()

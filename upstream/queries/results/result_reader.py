@@ -6,9 +6,9 @@ has its own counts: `results_taken`, `results_skipped`, `results_dropped` and `r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...rows.stream_times import is_before
 from .backlog import Result
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from .backlog import Backlog, Made, QueryStatistics
 
 Callback = Callable[[Result], object]
-
-
-class _So(NamedTuple):
-    """How far a reader is. It is replaced as a whole, so an exception leaves it consistent."""
-
-    position: int
-    """The number of the next result."""
-    expected: int
-    """The ordinal from which on results are missed if they are not taken."""
-    taken: int = 0
-    skipped: int = 0
-    lost: int = 0
-    staleness_seconds: float = 0.0
 
 
 class ResultReader:
@@ -59,7 +46,10 @@ class ResultReader:
         self.callback_failures = 0
         self.callback_error: str | None = None
         """The last error of the callback, unless a result had an error since."""
-        self._so = _So(backlog.made, backlog.next_ordinal)
+        self._so = backlog.made, backlog.next_ordinal, 0, 0, 0, 0.0
+        """The number of the next result, and the ordinal from which on results are missed; how many
+        were taken, skipped and lost, and the sum of the staleness of those taken. It is replaced as
+        a whole, so an exception leaves it consistent."""
         self._backlog = backlog
         backlog.readers.append(self)
 
@@ -68,38 +58,37 @@ class ResultReader:
     @property
     def position(self) -> int:
         """The number of the next result, although it may have been dropped."""
-        return self._so.position
+        return self._so[0]
 
     @property
     def waiting(self) -> int:
         """How many results wait."""
-        return self._backlog.made - max(self._so.position, self._backlog.first)
+        return self._backlog.made - max(self.position, self._backlog.first)
 
     def oldest(self) -> Answer | None:
         """Return the next result to be taken."""
         stored = self._backlog.stored
-        place = max(0, self._so.position - self._backlog.first)
+        place = max(0, self.position - self._backlog.first)
         return stored[place].answer if place < len(stored) else None
 
     def _waiting(self) -> list[Made]:
         """Return the results that wait, oldest first."""
-        position, stored = self._so.position, self._backlog.stored
+        position, stored = self._so[0], self._backlog.stored
         if not stored or stored[-1].number < position:
             return []
-        if stored[-1].number == position:  # the usual case, if there are many readers
-            return [stored[-1]]
         return [made for made in stored if made.number >= position]
 
     # Taking
 
     def take_all(self, now: float) -> list[Result]:
         """Take all results, oldest first."""
-        return [self._taken(made, now) for made in self._waiting()]
+        waiting = self._waiting()
+        return self._taken(waiting, now, waiting[-1], 0) if waiting else []
 
     def take(self, now: float) -> Result | None:
         """Take the oldest result."""
         waiting = self._waiting()
-        return self._taken(waiting[0], now) if waiting else None
+        return self._taken(waiting[:1], now, waiting[0], 0)[0] if waiting else None
 
     def take_newest(self, now: float) -> Result | None:
         """Take the result for the newest window; the others that wait are skipped."""
@@ -110,28 +99,26 @@ class ResultReader:
         for made in waiting:
             if not is_before(made.answer.end, newest.answer.end):
                 newest = made
-        return self._taken(newest, now, until=waiting[-1].number, skipped=len(waiting) - 1)
+        return self._taken([newest], now, waiting[-1], len(waiting) - 1)[0]
 
-    def _taken(
-        self, made: Made, now: float, *, until: int | None = None, skipped: int = 0
-    ) -> Result:
-        """Take a result, and pass all results up to one with a number."""
-        number, ordinal, answer = made
-        so = self._so
-        result = Result.of(answer, now, ordinal - so.expected)
-        position = number + 1 if until is None else until + 1
-        self._so = _So(
-            position,
-            ordinal + 1,
-            so.taken + 1,
-            so.skipped + skipped,
-            so.lost + position - so.position - 1 - skipped,
-            so.staleness_seconds + result.staleness,
-        )
-        if answer.delivered is not None:
-            answer.delivered()
+    def _taken(self, chosen: Sequence[Made], now: float, last: Made, skipped: int) -> list[Result]:
+        """Take some results, skip a number of others, and pass all up to the last one."""
+        position, expected, taken, before, lost, staleness_seconds = self._so
+        results, deliveries = [], []
+        for _, ordinal, answer in chosen:
+            result = Result.of(answer, now, ordinal - expected)
+            expected = ordinal + 1
+            staleness_seconds += result.staleness
+            results.append(result)
+            if answer.delivered is not None:
+                deliveries.append(answer.delivered)
+        count, end = len(results), last.number + 1
+        lost += end - position - count - skipped
+        self._so = end, expected, taken + count, before + skipped, lost, staleness_seconds
+        for delivered in deliveries:
+            delivered()
         self._backlog.passed()
-        return result
+        return results
 
     def hand_out(self, clock: Clock) -> None:
         """Pass the results that wait to the callback, if there is one.
@@ -152,17 +139,17 @@ class ResultReader:
 
     def counted(self, counts: QueryStatistics) -> QueryStatistics:
         """Return the counts of an evaluation with those of this reader."""
-        so = self._so
-        lost = so.lost + max(0, self._backlog.first - so.position)
+        position, _, taken, skipped, lost, staleness_seconds = self._so
+        lost += max(0, self._backlog.first - position)
         is_update = counts.semantics == "update"
         return replace(
             counts,
             name=self.name,
-            results_taken=so.taken,
-            results_skipped=counts.results_skipped + so.skipped + (lost if is_update else 0),
+            results_taken=taken,
+            results_skipped=counts.results_skipped + skipped + (lost if is_update else 0),
             results_dropped=counts.results_dropped + (0 if is_update else lost),
             results_waiting=self.waiting,
-            staleness_seconds_mean=so.staleness_seconds / max(so.taken, 1),
+            staleness_seconds_mean=staleness_seconds / max(taken, 1),
             callback_failures=self.callback_failures,
             error=counts.error or self.callback_error,
         )
