@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -253,6 +254,7 @@ def test_results_are_as_far_apart_for_each_query_as_it_wants(
     append(engine, "bids", (21, 4), (31, 8))
     assert one.results() == []
     assert sums(*other.results()) == [(0, 1, 0)]
+    assert one.statistics().evaluations == 2, "nothing has come since"
     clock.advance(3)
     assert sums(*other.results()) == sums(*one.results()) == [(20, 4, 1)]
     check_counts(one, other)
@@ -526,8 +528,13 @@ class Watched:
             return shown(query.results())
         if step == "next":
             return shown([next(iter(query), None)])
-        if step in ("latest", "ask"):
-            return shown([query.latest() if step == "latest" else query.ask()])
+        if step == "latest":
+            return shown([query.latest()])
+        if step == "ask":
+            answer = query.ask()
+            assert answer is not None
+            # before the first window, it is as old as the first question, of any query
+            return shown([answer if answer.window_end else replace(answer, staleness=0.0)])
         if step == "evaluate":
             query.evaluate()
         if step == "close":
@@ -568,25 +575,26 @@ def test_sharing_changes_nothing_that_a_query_returns(
 ) -> None:
     pushes = [number < pushing for number in range(3)]
     together, *others = four_engines
-    shared = [Watched(together, pushes=each, keep=keep, emit=emit) for each in pushes]
-    pairs = zip(others, pushes, strict=True)
-    alone = [Watched(engine, pushes=each, keep=keep, emit=emit) for engine, each in pairs]
-    assert are_shared(shared[0].query, shared[2].query)
-    time = 0
-    for step, number in steps:
-        shared_clock.advance(1)
-        if step == "append":
-            time += number
-            for engine in four_engines:
-                append(engine, "bids", (time, 1 + time // 20))
-        elif step == "run":
-            for engine in four_engines:
-                engine.run(1.0)
-        else:
-            assert shared[number].act(step) == alone[number].act(step)
-    compare_at_the_end(shared, alone)
-    for watched in (*shared, *alone):
-        watched.query.close()
+    with ExitStack() as stack:
+        shared = [Watched(together, pushes=each, keep=keep, emit=emit) for each in pushes]
+        pairs = zip(others, pushes, strict=True)
+        alone = [Watched(engine, pushes=each, keep=keep, emit=emit) for engine, each in pairs]
+        for watched in (*shared, *alone):
+            stack.enter_context(watched.query)
+        assert are_shared(shared[0].query, shared[2].query)
+        time = 0
+        for step, number in steps:
+            shared_clock.advance(1)
+            if step == "append":
+                time += number
+                for engine in four_engines:
+                    append(engine, "bids", (time, 1 + time // 20))
+            elif step == "run":
+                for engine in four_engines:
+                    engine.run(1.0)
+            else:
+                assert shared[number].act(step) == alone[number].act(step)
+        compare_at_the_end(shared, alone)
 
 
 def compare_at_the_end(shared: Sequence[Watched], alone: Sequence[Watched]) -> None:

@@ -132,7 +132,7 @@ class Catalogue:
 
     def end_moment(self) -> None:
         """Let everything be seen again, if an exception has kept a block from ending."""
-        if self._moment() is not None:
+        if self._moment is not _no_moment and self._moment() is not None:
             for entry in self.streams.values():
                 entry.log.release()
             self._moment = _no_moment

@@ -1,7 +1,8 @@
 """A query under evaluation: what happens once, however many take its results.
 
-A standing query takes results of it, and a view is one. Nothing runs in the background: whatever
-takes results, reads a view or runs the engine evaluates first what is due.
+Standing queries take its results, each through a `ResultReader`. A view is such a query too, and
+gives its answer when it is read. Nothing runs in the background: taking results, reading a view and
+running the engine first evaluate what is due.
 """
 
 from __future__ import annotations
@@ -269,7 +270,8 @@ class EvaluatedQuery:
 
     def _is_quiet(self, now: float) -> bool:
         """Tell whether nothing has happened since the last evaluation."""
-        if self._holds_back or now >= self._due_at:
+        may_give = self._holds_back and self._emitter.held_until(now) is None
+        if may_give or now >= self._due_at:
             return False
         for reader in self._readers:  # noqa: SIM110  # twice as fast as all(), for each result
             if reader.waiting:

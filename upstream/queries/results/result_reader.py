@@ -73,9 +73,12 @@ class ResultReader:
 
     def _waiting(self) -> list[Made]:
         """Return the results that wait, oldest first."""
-        position, stored = self._so[0], self._backlog.stored
-        if not stored or stored[-1].number < position:
+        stored = self._backlog.stored
+        if not stored:
             return []
+        newest, position = stored[-1], self._so[0]
+        if newest.number <= position:  # at most one waits, as usual
+            return [newest] if newest.number == position else []
         return [made for made in stored if made.number >= position]
 
     # Taking
@@ -104,19 +107,18 @@ class ResultReader:
     def _taken(self, chosen: Sequence[Made], now: float, last: Made, skipped: int) -> list[Result]:
         """Take some results, skip a number of others, and pass all up to the last one."""
         position, expected, taken, before, lost, staleness_seconds = self._so
-        results, deliveries = [], []
+        results: list[Result] = []
         for _, ordinal, answer in chosen:
             result = Result.of(answer, now, ordinal - expected)
             expected = ordinal + 1
             staleness_seconds += result.staleness
             results.append(result)
-            if answer.delivered is not None:
-                deliveries.append(answer.delivered)
         count, end = len(results), last.number + 1
         lost += end - position - count - skipped
         self._so = end, expected, taken + count, before + skipped, lost, staleness_seconds
-        for delivered in deliveries:
-            delivered()
+        for made in chosen:
+            if made.answer.delivered is not None:
+                made.answer.delivered()
         self._backlog.passed()
         return results
 
