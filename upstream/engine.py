@@ -452,7 +452,7 @@ class Engine:
 
     def _runnables(self) -> Sequence[Runnable]:
         plans = [plan for plan in self._catalogue.plans.values() if not plan.is_closed]
-        return [*self.queries, *self._catalogue.views.values(), *plans]
+        return [*self._catalogue.evaluated(), *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:

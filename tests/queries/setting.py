@@ -88,7 +88,7 @@ def held(query: ContinuousQuery) -> int:
 
 def windows_of(query: ContinuousQuery) -> WindowedEvaluation:
     """Return what evaluates the windows of a query."""
-    evaluation = query._evaluation
+    evaluation = query._evaluated._evaluation
     if isinstance(evaluation, WindowsOfQuery):
         return evaluation.windows
     assert isinstance(evaluation, WindowedEvaluation)

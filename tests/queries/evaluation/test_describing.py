@@ -72,7 +72,7 @@ def test_explain_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: E
 def test_explain_omits_a_split_that_never_runs(engine: Engine, text: str, semantics: Any) -> None:
     query = engine.continuous_query(text, semantics=semantics)
     [line] = query.explain().splitlines()
-    assert query._evaluation.describe() == Description(line, None)
+    assert query._evaluated._evaluation.describe() == Description(line, None)
     assert query.explain(sql=True).startswith(f"{line}\nwhole: SELECT ")
 
 

@@ -15,7 +15,7 @@ BY_KEY = "SELECT k, sum(x) AS x, count(*) AS n FROM rows(bids, 4, 2) WHERE x > {
 
 
 def shared(query: ContinuousQuery) -> SharedWindows | None:
-    evaluation = query._evaluation
+    evaluation = query._evaluated._evaluation
     return evaluation.shared if isinstance(evaluation, WindowsOfQuery) else None
 
 

@@ -25,7 +25,6 @@ from ..rewriting.relations import renamed_tables
 from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
-from ..sql.reading_outside import reads_files
 from ..sql.standing_needs import cause_and_cure, tables_read
 from ..sql.window_bounds import WINDOW_END, bounds_name, bounds_schema
 from ..sql.window_clause import WindowKind
@@ -33,6 +32,7 @@ from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
 from .shared_windows import ReaderOfWindows
+from .sharing import reads_streams_alone, windows_go_by_rows
 from .view_table import ViewTable
 from .window_planning import Given, WindowPlanner
 
@@ -65,7 +65,8 @@ class Plan:
 
     `streams` are the names of streams and views. `reset` begins landmarks again. `bound` is the
     type of the bounds of windows, if there are any. `incomplete` says why a result is not the whole
-    answer; it is "" if each one is.
+    answer; it is "" if each one is. `is_shareable` says that its results depend on nothing but the
+    rows of its streams.
     """
 
     split: SplitQuery
@@ -79,6 +80,7 @@ class Plan:
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None
     incomplete: str = ""
+    is_shareable: bool = False
 
     def close(self) -> None:
         """Stop reading the streams, and release what is in DuckDB."""
@@ -182,15 +184,16 @@ class Planner:
         first = self._parsed.windows[numbers[0]]
         bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
         one_session = "each result is one session" if first.kind is WindowKind.SESSION else ""
-        found = replace(found, bound=bound, incomplete=one_session)
-        return found if found.tables or side_tables else self._together(found, windows, readers[0])
+        is_shareable = windows_go_by_rows(self._parsed, self._choices) and self._is_alone(found)
+        found = replace(found, bound=bound, incomplete=one_session, is_shareable=is_shareable)
+        return self._together(found, windows, readers) if is_shareable else found
 
-    def _together(self, alone: Plan, planner: WindowPlanner, reader: LogReader) -> Plan:
+    def _together(self, alone: Plan, planner: WindowPlanner, readers: Sequence[LogReader]) -> Plan:
         """Let the query share its windows with others, if there can be any."""
         families = self._families
-        if families is None or reads_files(self._parsed.query, self._duck):
+        if families is None or len(readers) > 1:
             return alone
-        made = planner.of_family(alone.split, alone.evaluation, reader, self._schema.inner)
+        made = planner.of_family(alone.split, alone.evaluation, readers[0], self._schema.inner)
         if made is None:
             return alone
         family, query = made
@@ -248,7 +251,10 @@ class Planner:
         )
         readers = [each.reader for each in newest]
         found = self._plan_of(split_query, evaluation, readers, side_tables)
-        return replace(found, incomplete="each result contains only news" if is_by_row else "")
+        if is_by_row:
+            return replace(found, incomplete="each result contains only news")
+        is_shareable = self._choices.semantics == "update" and self._is_alone(found)
+        return replace(found, is_shareable=is_shareable)
 
     def _newest_reader(self, number: int) -> NewestReader:
         window = self._parsed.windows[number]
@@ -291,6 +297,11 @@ class Planner:
             side_tables,
             reset,
         )
+
+    def _is_alone(self, found: Plan) -> bool:
+        """Tell whether nothing is read beside the windows."""
+        is_plain = not found.side_tables and found.reset is None
+        return is_plain and reads_streams_alone(self._parsed, self._duck)
 
     def _split(
         self,

@@ -28,6 +28,10 @@ class Reading(Waiting, Protocol):
         """Up to which row it has read."""
 
     @property
+    def deletions(self) -> int | None:
+        """Up to which deletion it has read; None if it follows none."""
+
+    @property
     def waiting_rows(self) -> int:
         """How many rows wait; deletions do not count."""
 

@@ -339,6 +339,11 @@ class ReaderOfWindows:
         return self._query.reader.position
 
     @property
+    def deletions(self) -> None:
+        """None, since windows follow no deletions."""
+        return None
+
+    @property
     def waiting(self) -> int:
         """How many rows and merged windows wait."""
         query = self._query

@@ -157,6 +157,11 @@ class Share:
         return self.state.reader.origin
 
     @property
+    def deletions(self) -> None:
+        """None, since a view of all rows follows no deletions."""
+        return None
+
+    @property
     def position(self) -> int:
         """Up to where rows were taken in."""
         return self.state.reader.position

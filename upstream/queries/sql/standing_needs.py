@@ -129,6 +129,11 @@ def tables_read(query: exp.Query) -> frozenset[str]:
     return frozenset(name for name in names if name and not is_reserved(name))
 
 
+def common_table_names(query: exp.Query) -> frozenset[str]:
+    """Return the names that WITH defines in a query, in lower case."""
+    return frozenset(cte.alias.lower() for cte in query.find_all(exp.CTE))
+
+
 def with_tables_behind(names: frozenset[str], duck: Duck) -> frozenset[str]:
     """Add the tables that DuckDB's views among these read, or tables that they may read."""
     texts = duck.rows("SELECT lower(view_name), sql FROM duckdb_views() WHERE NOT internal")
