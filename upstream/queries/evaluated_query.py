@@ -312,12 +312,11 @@ class EvaluatedQuery:
             self._holds_back = False
             if error is not None:
                 self._error = error
-            for reader in self._emitter.backlog.readers:
-                if error is not None:
+                for reader in self._pushing:
                     reader.callback_error = None
-                if store is not None:
-                    reader.take_all(now)
             if store is not None:
+                for reader in self._emitter.backlog.readers:
+                    reader.take_all(now)
                 store()
 
     def _told(self, answer: Answer) -> Answer:

@@ -145,7 +145,7 @@ class Made(NamedTuple):
 class Backlog:
     """The newest results, from the oldest one that some reader has not taken yet."""
 
-    __slots__ = ("_keep", "_takes", "made", "next_ordinal", "readers", "stored")
+    __slots__ = ("_keep", "made", "next_ordinal", "readers", "stored", "takes")
 
     def __init__(self, keep: int) -> None:
         self._keep = keep
@@ -155,8 +155,9 @@ class Backlog:
         self.next_ordinal = 0
         """How many results were due, whether they were made or not."""
         self.readers: list[ResultReader] = []
-        self._takes = 0
-        """How often a reader took results since all readers were looked at."""
+        self.takes = 0
+        """How often a reader took results since all readers were looked at, which is done when
+        there were as many takes as readers. So trimming is O(1) per take, amortized."""
 
     @property
     def first(self) -> int:
@@ -174,18 +175,9 @@ class Backlog:
         """Note that results were due and never made; they would have come after all that wait."""
         self.next_ordinal += results
 
-    def passed(self) -> None:
-        """Note that a reader took results, and forget what all readers have passed.
-
-        The readers are looked at when there were as many calls as readers. O(1), amortized.
-        """
-        self._takes += 1
-        if self._takes >= len(self.readers):
-            self.trim()
-
     def trim(self) -> None:
         """Forget what all readers have passed. O(readers)."""
-        self._takes = 0
+        self.takes = 0
         needed = min([reader.position for reader in self.readers], default=self.made)
         stored = self.stored
         while stored and stored[0].number < needed:

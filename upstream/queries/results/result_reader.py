@@ -119,7 +119,10 @@ class ResultReader:
         for made in chosen:
             if made.answer.delivered is not None:
                 made.answer.delivered()
-        self._backlog.passed()
+        backlog = self._backlog
+        backlog.takes += 1
+        if backlog.takes >= len(backlog.readers):
+            backlog.trim()
         return results
 
     def hand_out(self, clock: Clock) -> None:
