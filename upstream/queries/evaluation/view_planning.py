@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
 from ..results.failing_rows import FailingRows
+from ..rewriting.collations import may_collate
 from ..rewriting.explain_view import explain_view
 from ..rewriting.relations import tables_in
 from ..rewriting.split import split
@@ -42,11 +43,11 @@ if TYPE_CHECKING:
     from ...tables.engine_stream import EngineStream
     from ...tables.log import LogReader
     from ..choices import Choices
-    from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
     from ..rewriting.static_parts import StaticPart
     from ..sql import ParsedQuery
     from ..sql.trees import Query
+    from .changing_leaf import Followable
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
     from .view_state import Beginning
@@ -207,18 +208,20 @@ class _ViewPlanner:
         for leaf in split_query.leaves:
             if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
                 return None
-        is_any = any(self._changing_leaf(leaf) is not None for leaf in split_query.leaves)
+        is_any = any(self._followable(leaf) is not None for leaf in split_query.leaves)
         return split_query if is_any else None
 
     def _is_of_stream(self, leaf: Leaf) -> bool:
         """Tell whether a leaf reads all rows of a stream."""
         return min(leaf.windows) < len(self._sources.names)
 
-    def _changing_leaf(self, leaf: Leaf) -> ChangingLeaf | None:
-        """Return a leaf that follows newest rows, or None if it reads others or cannot follow."""
+    def _followable(self, leaf: Leaf) -> Followable | None:
+        """Return how a leaf follows newest rows, or None if it reads others or cannot follow."""
         if self._is_of_stream(leaf) or tables_in(leaf.partial) & self._lent():
             return None
-        return changeable(leaf)
+        collates = may_collate(self._given.parsed.query, self._duck)
+        trial = Trial(self._duck, self._sources.chunks, collates=collates)
+        return changeable(leaf, trial.with_steps())
 
     def _lent(self) -> set[str]:
         return {each.name for each in self._sources.sides}
@@ -325,11 +328,13 @@ class _ViewPlanner:
             schema = chunks[f"chunk_{leaf.windows[0]}"]
             return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
         tables = self._version_of(leaf.partial)
-        made = self._changing_leaf(leaf)
+        made = self._followable(leaf)
         if made is not None:
             rows = followed[leaf.windows[0] - first]
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            follower = ChangeableLeaf(made, schema, self._duck, present=rows.table, version=tables)
+            follower = ChangeableLeaf(
+                leaf, made, schema, self._duck, present=rows.numbered, version=tables
+            )
             rows.followed_by(follower)
             return follower
         read = {f"chunk_{number}": followed[number - first] for number in leaf.windows}
@@ -366,7 +371,7 @@ class _ViewPlanner:
         followed = {f"latest({each.stream})" for each in newest}
         beside = [*(each for each in self._sources.changing if each not in followed), *beside]
         comes_and_goes = [
-            leaf.relation for leaf in split_query.leaves if self._changing_leaf(leaf) is not None
+            leaf.relation for leaf in split_query.leaves if self._followable(leaf) is not None
         ]
         present = [
             leaf.relation
