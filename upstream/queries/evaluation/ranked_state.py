@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from ...rows.arrow_words import one_array
+from ...rows.arrow_words import has_ordered_words, one_array, ordered_words
 from ..partials.ranked_rows import NumberedRows, RankedRows
 from ..rewriting.ranking import PLACE, WANTED
 from ..rewriting.relations import PARTIALS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..rewriting.ranking import Ranking
     from .increments import Take
 
-SPARE: Final = 32
+SPARE: Final = 16
 """How many rows of a group are kept beside those that are wanted, when the group is read."""
 SPARE_WITHOUT_GROUPS: Final = 1_024
 """The same if all rows are one group: a change sorts no more rows than these."""
@@ -36,7 +36,16 @@ class RankedState:
     `places` has the groups, and may be shared with other states.
     """
 
-    __slots__ = ("_again", "_all", "_groups", "_in_order", "_known", "_places", "held")
+    __slots__ = (
+        "_again",
+        "_all",
+        "_groups",
+        "_in_order",
+        "_is_downwards",
+        "_known",
+        "_places",
+        "held",
+    )
 
     def __init__(
         self,
@@ -51,6 +60,10 @@ class RankedState:
         columns = pa.schema([schema.field(name) for name in ranking.columns])
         spare = SPARE if ranking.groups else SPARE_WITHOUT_GROUPS
         self.held = RankedRows(columns, ranking.count, spare)
+        self._is_downwards: bool | None = None
+        """Whether NumPy can put rows in order, and which comes first; None if DuckDB has to."""
+        if ranking.known is not None and has_ordered_words(columns.field(ranking.known).type):
+            self._is_downwards = ranking.is_downwards
         numbered = pa.schema([(PLACE, pa.int64()), (STEP, pa.int64()), *columns])
         wanted = pa.schema([schema.field(name) for name in ranking.groups])
         most = self.held.most_read
@@ -68,9 +81,8 @@ class RankedState:
 
     def change(self, added: pa.Table, removed: pa.Table, places: GroupPlaces) -> Take:
         """Prepare to take in rows of the ranking, and to let others go."""
-        rows = self._numbered(added, places)
-        gone = places_of(removed, self._groups, places)
-        return self.held.change(rows, gone, numbers_of(removed), self._ranks)
+        came, went = self._numbered(added, places), self._numbered(removed, places)
+        return self.held.change(came, went, self._ranks)
 
     def reading_again(
         self, groups: Integers, chunk: Mapping[str, pa.Table], places: GroupPlaces
@@ -102,6 +114,9 @@ class RankedState:
         """Return the places of rows in their order."""
         if rows.num_rows < 2:
             return np.arange(rows.num_rows)
+        if self._is_downwards is not None:
+            keys = ordered_words(one_array(rows.column(self._known)))
+            return np.lexsort((numbers, ~keys if self._is_downwards else keys))
         given = [pa.array(np.arange(rows.num_rows)), pa.array(numbers), *rows.columns]
         table = pa.table(given, names=[PLACE, STEP, *rows.column_names])
         found = self._in_order.run(**{PARTIALS: table}).column(0)

@@ -38,6 +38,13 @@ class NumberedRows(NamedTuple):
     codes: Integers
     numbers: Integers
 
+    def of(self, is_wanted: NDArray[np.bool_]) -> NumberedRows:
+        """Return some of the rows."""
+        if is_wanted.all():
+            return self
+        rows = self.rows.filter(pa.array(is_wanted))
+        return NumberedRows(rows, self.codes[is_wanted], self.numbers[is_wanted])
+
 
 class _Sequence(NamedTuple):
     """Rows in the order of their groups, and in order within each.
@@ -61,7 +68,10 @@ class _Sequence(NamedTuple):
 
 
 InOrder = Callable[[pa.Table, "Integers"], "Integers"]
-"""Returns the places of rows in their order. Equal ones are in the order of their numbers."""
+"""Returns the places of rows in their order.
+
+Equal rows are in the order of their numbers, and those with one number in that of their places.
+"""
 
 
 class RankedRows:
@@ -120,18 +130,19 @@ class RankedRows:
         return self._count + self._spare
 
     def change(
-        self, added: NumberedRows, codes: Integers, numbers: Integers, in_order: InOrder
+        self, added: NumberedRows, removed: NumberedRows, in_order: InOrder
     ) -> Callable[[], None]:
-        """Prepare to take in rows, and to let others go, of which codes and numbers are given.
+        """Prepare to take in rows, and to let others go.
 
         The returned function makes the change and cannot fail; nothing may change in between. The
-        cost depends on how many rows are kept of the groups of these rows.
+        cost depends on the number of these rows, and on how many are kept of the groups that
+        change.
         """
-        groups = np.unique(np.concatenate((added.codes, codes)))
+        added, removed = self._that_matter(added, removed, in_order)
+        groups = np.unique(np.concatenate((added.codes, removed.codes)))
         kept = self._kept(groups)
-        kept = kept.of(~np.isin(kept.numbers, numbers))
-        has_news = np.isin(groups, added.codes)
-        is_ranked = has_news[kept.groups]
+        kept = kept.of(~np.isin(kept.numbers, removed.numbers))
+        is_ranked = np.isin(groups, added.codes)[kept.groups]
         ranked = self._ranked(groups, kept.of(is_ranked), added, in_order)
         ranks = ranked.ranks(np.bincount(ranked.groups, minlength=groups.size))
         last_kept = np.full(groups.size, -1)
@@ -187,6 +198,34 @@ class RankedRows:
         self._starts = grown(self._starts, size)
         self._counts = grown(self._counts, size)
         self._is_complete = grown(self._is_complete, size, fill=True)
+
+    def _that_matter(
+        self, added: NumberedRows, removed: NumberedRows, in_order: InOrder
+    ) -> tuple[NumberedRows, NumberedRows]:
+        """Return the rows that change what is kept: not those after the last kept row of a group.
+
+        In a complete group, all rows matter.
+        """
+        groups = np.unique(np.concatenate((added.codes, removed.codes)))
+        self._make_room(groups)
+        is_complete = self._is_complete[groups]
+        bounded = np.flatnonzero(~is_complete & (self._counts[groups] > 0))
+        places = self._starts[groups[bounded]] + self._counts[groups[bounded]] - 1
+        by_slot = np.argsort(self._slots[places])
+        bounded, places = bounded[by_slot], places[by_slot]
+        # a removed row may be the last kept one, so it comes before that
+        rows = [removed.rows, self._stored.take(self._slots[places]), added.rows]
+        numbers = np.concatenate((removed.numbers, self._numbers[places], added.numbers))
+        ranks = np.empty(numbers.size, np.int64)
+        ranks[in_order(pa.concat_tables(rows), numbers)] = np.arange(numbers.size)
+        most = np.where(is_complete, numbers.size, -1)
+        most[bounded] = ranks[removed.codes.size : removed.codes.size + bounded.size]
+        most_of_removed = most[np.searchsorted(groups, removed.codes)]
+        most_of_added = most[np.searchsorted(groups, added.codes)]
+        return (
+            added.of(ranks[numbers.size - added.codes.size :] < most_of_added),
+            removed.of(ranks[: removed.codes.size] < most_of_removed),
+        )
 
     def _kept(self, groups: Integers) -> _Sequence:
         """Return the kept rows of groups."""

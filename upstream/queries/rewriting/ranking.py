@@ -42,6 +42,12 @@ class Ranking:
     count: int
     known: str | None = None
 
+    @property
+    def is_downwards(self) -> bool:
+        """Whether the greatest value comes first, in the order by one column."""
+        [order] = self.order
+        return bool(order.args["desc"])
+
     def in_order(self) -> exp.Select:
         """Return the query that puts partials in order, and returns their places."""
         query = exp.select(column(PLACE)).from_(exp.to_table(PARTIALS))
@@ -78,11 +84,11 @@ class Ranking:
     def _single_key(self) -> list[exp.Expr]:
         if self.known is None:
             return self._whole_order()
-        [order] = self.order
-        is_down = bool(order.args["desc"])
         number: exp.Expr = column(STEP)
-        both = call("row", order.this, exp.Neg(this=number) if is_down else number)
-        return [exp.Ordered(this=both, desc=is_down)]
+        if self.is_downwards:
+            number = exp.Neg(this=number)
+        both = call("row", column(self.known), number)
+        return [exp.Ordered(this=both, desc=self.is_downwards)]
 
     def _is_wanted(self) -> exp.Expr:
         same = [
