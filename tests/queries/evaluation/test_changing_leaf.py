@@ -88,6 +88,16 @@ EXTREMES = (
     "SELECT max(a) AS e FROM (SELECT min(x) AS a FROM {s} AS s GROUP BY g HAVING max(i) > 0)",
 )
 """The same, with states that have no inverse."""
+DOUBLES = (
+    "SELECT g, sum(f) AS a, avg(f) AS e, max(f) AS c FROM {s} AS s GROUP BY g",
+    "SELECT sum(f) FILTER (b) AS a, fsum(f) AS e, sum(f / 3) AS c, sum(x) AS n FROM {s} AS s",
+    "SELECT g, var_pop(i) AS a, stddev(i / 7) AS e, count(*) AS n FROM {s} AS s GROUP BY g",
+    "SELECT stddev_pop(d) FILTER (b) AS a, var_samp(f) AS e FROM {s} AS s",
+    "SELECT g, covar_pop(i, f) AS a, regr_slope(f, i) AS e FROM {s} AS s GROUP BY g",
+    "SELECT corr(i, note::DOUBLE) AS a, regr_r2(i, i + 1) AS e FROM {s} AS s",
+    "SELECT i, sum(v / 10) AS a FROM {s} AS s JOIN names ON names.g = s.g GROUP BY i",
+)
+"""The same, with sums of doubles."""
 FIRST_ROWS = (
     "SELECT k, x FROM {s} AS s ORDER BY x, k, time, note LIMIT 2",
     "SELECT i, f FROM {s} AS s ORDER BY i DESC NULLS LAST, f NULLS FIRST LIMIT 3",
@@ -121,7 +131,7 @@ PRESENT = (
     ),
 )
 """Queries that may be evaluated over the present rows."""
-QUERIES = FOLLOWED + EXTREMES + FIRST_ROWS + PRESENT
+QUERIES = FOLLOWED + EXTREMES + DOUBLES + FIRST_ROWS + PRESENT
 
 
 def leaves(engine: Engine, name: str = "v") -> list[object]:
@@ -288,7 +298,7 @@ def feed(engine: Engine, *rows: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("window", [*WINDOWS][::5])
-@pytest.mark.parametrize("query", FOLLOWED + EXTREMES + FIRST_ROWS)
+@pytest.mark.parametrize("query", FOLLOWED + EXTREMES + DOUBLES + FIRST_ROWS)
 def test_a_leaf_follows_rows_that_come_and_go(engine: Engine, query: str, window: str) -> None:
     engine.sql(f"CREATE VIEW v AS {text_of(query, window)}")
     assert any(isinstance(leaf, ChangeableLeaf) for leaf in leaves(engine))

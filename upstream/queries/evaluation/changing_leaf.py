@@ -18,7 +18,6 @@ from ...database.failure import DatabaseError
 from ...rows.group_codes import has_places
 from ..partials.grouped_state import subtracts
 from ..rewriting.changing import ChangingLeaf, changing
-from ..rewriting.collations import collation_of
 from ..rewriting.ranking import Ranking
 from ..sql.lending import prepare
 from ..sql.names import STEP
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from ..chunks.windows import Span
     from ..results.failing_rows import FailedRows
     from ..rewriting.split_query import Leaf
-    from ..rewriting.trial import Trial
+    from ..rewriting.trial import Shape, Trial
+    from ..sql.trees import Query
     from .followed_state import FollowedState
     from .increments import Take
 
@@ -115,41 +115,53 @@ class PresentLeaf(_LeafWithoutInput):
 
 
 def changeable(leaf: Leaf, trial: Trial) -> Followable | None:
-    """Return how a leaf can follow rows that come and go, or None if this one cannot."""
+    """Return how a leaf can follow rows that come and go, or None if this one cannot.
+
+    The chunks of the trial have a column of steps.
+    """
     if leaf.ranking is not None:
-        return leaf.ranking if _has_places(leaf.ranking, None, trial) else None
+        rows = _rows_by_groups(leaf.ranking.rows, leaf.ranking.groups, trial)
+        return None if rows is None else leaf.ranking
     schema = leaf.schema
     if leaf.groups is None or schema is None:
         return None
     if not all(has_places(schema.field(name).type) for name in leaf.groups):
         return None
     made = changing(leaf, lambda state: subtracts(state, schema))
-    if made is None or not all(_has_places(each, schema, trial) for each in made.rankings):
-        return None
-    return made
+    if made is None or not (made.rankings or made.doubles):
+        return made
+    rows = _rows_by_groups(made.stepped, leaf.groups, trial)
+    return made if rows is not None and _have_the_types(made, rows, schema) else None
 
 
-def _has_places(ranking: Ranking, schema: pa.Schema | None, trial: Trial) -> bool:
-    """Tell whether the rows of a ranking can be kept by groups, as columns of this schema.
+def _rows_by_groups(rows: Query, groups: Sequence[str], trial: Trial) -> Shape | None:
+    """Return the columns of rows that can be kept by groups; None if they cannot.
 
     Times are refused: DuckDB's times of a zone become plain ones, which are other groups. So are
-    texts with collations.
+    texts that a collation makes equal.
     """
     try:
-        shape = trial.shape(ranking.rows)
+        shape = trial.shape(rows)
     except DatabaseError:
-        return False
-    rows = shape.schema
-    types = dict(zip(shape.names, shape.types, strict=True))
-    if any(collation_of(types[name]) for name in (*ranking.groups, ranking.known) if name):
-        return False
-    groups = [rows.field(name).type for name in ranking.groups]
-    if any(not has_places(each) or pa.types.is_time(each) for each in groups):
-        return False
-    if schema is None:
-        return True
-    is_of_leaf = all(rows.field(name).equals(schema.field(name)) for name in ranking.columns)
-    return is_of_leaf and ranking.known is not None and has_places(rows.field(ranking.known).type)
+        return None
+    types = [shape.schema.field(name).type for name in groups]
+    if any(not has_places(each) or pa.types.is_time(each) for each in types):
+        return None
+    return None if any(map(shape.collates, groups)) else shape
+
+
+def _have_the_types(made: ChangingLeaf, rows: Shape, schema: pa.Schema) -> bool:
+    """Tell whether rows have the types of the states that are made of them, with this schema."""
+    for ranking in made.rankings:
+        fields = [(rows.schema.field(name), schema.field(name)) for name in ranking.columns]
+        if any(not ours.type.equals(theirs.type) for ours, theirs in fields):
+            return False
+        assert ranking.known is not None
+        has_order = has_places(schema.field(ranking.known).type)
+        if not has_order or rows.collates(ranking.known):
+            return False
+    of_doubles = [name for each in made.doubles for name in each.columns[-1:]]
+    return all(pa.types.is_float64(schema.field(name).type) for name in of_doubles)
 
 
 class ChangeableLeaf(_LeafWithoutInput):

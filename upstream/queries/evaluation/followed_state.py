@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ..partials.grouped_state import CountColumns, GroupedState
 from ..partials.running_merge import RelationalMerge
 from ..sql.lending import prepare
-from .rankings import Rankings
+from .row_states import RowStates
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
@@ -64,15 +64,15 @@ class FollowedState(Protocol):
 
 
 class FollowedGroups:
-    """Aggregates of groups: what can be subtracted is, and extremes are first rows."""
+    """Aggregates of groups: what can be subtracted is, and the rest is made of single rows."""
 
     __slots__ = (
         "_groups",
         "_input",
         "_merge",
         "_new_state",
+        "_of_rows",
         "_partial",
-        "_rankings",
         "_relation",
         "_schema",
         "_state",
@@ -99,9 +99,17 @@ class FollowedGroups:
 
         self._new_state = new_state
         self._state = new_state()
-        self._rankings = None
-        if made.rankings:
-            self._rankings = Rankings(made.rankings, self._relation, chunk, duck)
+        self._of_rows = None
+        if made.rankings or made.doubles:
+            self._of_rows = RowStates(
+                made.stepped,
+                groups,
+                made.rankings,
+                made.doubles,
+                relation=self._relation,
+                chunk=chunk,
+                duck=duck,
+            )
         self._table: pa.Table | None = None
 
     def build(self, rows: pa.Table) -> bool:
@@ -111,8 +119,8 @@ class FollowedGroups:
         if change is None:
             return False
         change.apply()
-        if self._rankings is not None:
-            self._rankings.build(rows)
+        if self._of_rows is not None and not self._of_rows.build(rows):
+            return False
         self._state, self._table = state, None
         return True
 
@@ -122,8 +130,8 @@ class FollowedGroups:
         if change is None:
             return None
         follow = None
-        if self._rankings is not None:
-            follow = self._rankings.change(added, removed, self._state.rows)
+        if self._of_rows is not None:
+            follow = self._of_rows.change(added, removed, self._state.rows)
             if follow is None:
                 return None
 
@@ -137,17 +145,17 @@ class FollowedGroups:
 
     def complete(self, present: Present) -> None:
         """Read again the groups of which too few extremes are left."""
-        if self._rankings is not None and self._rankings.complete(present):
+        if self._of_rows is not None and self._of_rows.complete(present):
             self._table = None
 
     def table(self) -> pa.Table:
         """Return the aggregates of all groups. O(groups), if something has changed."""
-        if self._rankings is None:
+        if self._of_rows is None:
             return self._state.table()
         if self._table is None:
             sums = self._state.table()
-            found = [sums, *self._rankings.first_of(sums, self._state.rows)]
-            columns = {name: each.column(name) for each in found for name in each.column_names}
+            columns = self._of_rows.columns_of(sums, self._state.rows)
+            columns |= dict(zip(sums.column_names, sums.columns, strict=True))
             in_order = [columns[name] for name in self._schema.names]
             self._table = pa.Table.from_arrays(in_order, schema=self._schema)
         return self._table
@@ -155,24 +163,24 @@ class FollowedGroups:
     @property
     def rows(self) -> int:
         """How many groups and rows are held."""
-        return self._state.rows + (0 if self._rankings is None else self._rankings.rows)
+        return self._state.rows + (0 if self._of_rows is None else self._of_rows.rows)
 
     @property
     def groups_read_again(self) -> int:
         """How often a group was read again."""
-        return 0 if self._rankings is None else self._rankings.groups_read_again
+        return 0 if self._of_rows is None else self._of_rows.groups_read_again
 
     def describe(self) -> str:
         """Describe how changes are followed."""
         text = "rows that come are added to their groups, and rows that go are subtracted"
-        return text if self._rankings is None else f"{text}; {self._rankings.describe()}"
+        return text if self._of_rows is None else f"{text}; {self._of_rows.describe()}"
 
     def close(self) -> None:
         """Release its statements in DuckDB."""
         self._partial.close()
         self._merge.close()
-        if self._rankings is not None:
-            self._rankings.close()
+        if self._of_rows is not None:
+            self._of_rows.close()
 
     def _run(self, rows: pa.Table) -> pa.Table:
         return self._partial.run(**{self._relation: rows.select(self._input)})
@@ -187,8 +195,8 @@ class FollowedGroups:
     def _check(self) -> None:
         """Assert every invariant."""
         self._state._check()
-        if self._rankings is not None:
-            self._rankings._check()
+        if self._of_rows is not None:
+            self._of_rows._check()
 
 
 def _negated(partial: pa.Table, groups: int) -> pa.Table:
@@ -203,24 +211,26 @@ def _negated(partial: pa.Table, groups: int) -> pa.Table:
 class FollowedFirstRows:
     """The first rows of each group, as LIMIT, DISTINCT ON and bounds on row numbers need them."""
 
-    __slots__ = ("_names", "_rankings", "_table")
+    __slots__ = ("_names", "_of_rows", "_table")
 
     def __init__(
         self, ranking: Ranking, relation: str, chunk: pa.Schema, names: list[str], duck: Duck
     ) -> None:
         self._names = names
-        self._rankings = Rankings((ranking,), relation, chunk, duck)
+        self._of_rows = RowStates(
+            ranking.rows, ranking.groups, (ranking,), (), relation=relation, chunk=chunk, duck=duck
+        )
         self._table: pa.Table | None = None
 
     def build(self, rows: pa.Table) -> bool:
         """Begin with these rows."""
-        self._rankings.build(rows)
+        self._of_rows.build(rows)
         self._table = None
         return True
 
     def change(self, added: pa.Table, removed: pa.Table) -> Take | None:
         """Compute what these rows change; None if the state has to be built again."""
-        change = self._rankings.change(added, removed, self._rankings.groups)
+        change = self._of_rows.change(added, removed, self._of_rows.groups)
         if change is None:
             return None
 
@@ -232,33 +242,33 @@ class FollowedFirstRows:
 
     def complete(self, present: Present) -> None:
         """Read again the groups of which too few rows are left."""
-        if self._rankings.complete(present):
+        if self._of_rows.complete(present):
             self._table = None
 
     def table(self) -> pa.Table:
         """Return the first rows of all groups, in the order of arrival."""
         if self._table is None:
-            self._table = self._rankings.first().select(self._names)
+            self._table = self._of_rows.first().select(self._names)
         return self._table
 
     @property
     def rows(self) -> int:
         """How many rows are held."""
-        return self._rankings.rows
+        return self._of_rows.rows
 
     @property
     def groups_read_again(self) -> int:
         """How often a group was read again."""
-        return self._rankings.groups_read_again
+        return self._of_rows.groups_read_again
 
     def describe(self) -> str:
         """Describe how changes are followed."""
-        return self._rankings.describe()
+        return self._of_rows.describe()
 
     def close(self) -> None:
         """Release its statements in DuckDB."""
-        self._rankings.close()
+        self._of_rows.close()
 
     def _check(self) -> None:
         """Assert every invariant."""
-        self._rankings._check()
+        self._of_rows._check()

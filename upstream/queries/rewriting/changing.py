@@ -5,12 +5,14 @@ is exact. A group is gone when all its rows are, and a sum is NULL again when al
 NULL, so both are counted.
 
 An extreme has no inverse. Of each group, the best values are kept with the numbers of their rows,
-and the next one takes the place of one that goes (`Ranking`).
+and the next one takes the place of one that goes (`Ranking`). Sums of doubles and what is made of
+them are exact only if each value is known that comes or goes (`DoubleColumns`). Both read single
+rows instead of partials.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
@@ -34,6 +36,20 @@ _COUNTS: Final = frozenset({"count", "count_star"})
 _IS_GREATEST: Final = {"max": True, "min": False, "bool_or": True, "bool_and": False}
 """The extremes of one column, and whether the greatest value is wanted."""
 _LOGICAL: Final = ("bool_or", "bool_and")
+_SUMS: Final = frozenset({"sum", "fsum", "kahan_sum", "sumkahan"})
+"""The sums of doubles; some are more exact than others in DuckDB, and none is here."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleColumns:
+    """A state that is made of sums of doubles: its columns, and the columns of its values in rows.
+
+    There is one value for a sum, and for the moments of one argument; there are two for co-moments.
+    """
+
+    kind: StateKind
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +58,18 @@ class ChangingLeaf:
 
     `rows` is the column with the number of rows of a group, and `values` has, by the column of a
     sum, the column with the number of its values. `leaf` has these columns as states, too, and only
-    those states that can be subtracted. `rankings` give the others; they share their rows.
+    those states that can be subtracted.
+
+    The others are made of single rows. `stepped` reads these of a chunk in which rows have numbers,
+    `__step`: it returns the number, the groups, and the values that `rankings` and `doubles` need.
     """
 
     leaf: Leaf
     rows: str
     values: Mapping[str, str]
-    rankings: tuple[Ranking, ...] = field(default=())
+    stepped: exp.Select
+    rankings: tuple[Ranking, ...] = ()
+    doubles: tuple[DoubleColumns, ...] = ()
 
 
 def changing(leaf: Leaf, is_subtracted: Callable[[State], bool]) -> ChangingLeaf | None:
@@ -61,13 +82,23 @@ def changing(leaf: Leaf, is_subtracted: Callable[[State], bool]) -> ChangingLeaf
         return None
     items = {item.alias: item.unalias() for item in partial.expressions}
     sums = tuple(state for state in leaf.states if is_subtracted(state))
-    others = [state for state in leaf.states if state not in sums]
-    extremes = [_extreme(state, read_call(items[state.columns[0]])) for state in others]
-    if any(extreme is None for extreme in extremes):
-        return None
-    counted, values = _counted(leaf, sums)
-    found = [extreme for extreme in extremes if extreme is not None]
-    return ChangingLeaf(counted, _ROWS, values, _rankings(leaf, found))
+    values: dict[str, exp.Expr] = {}
+    extremes, doubles = [], []
+    for state in leaf.states:
+        if state in sums:
+            continue
+        if extreme := _extreme(state, read_call(items[state.columns[0]])):
+            extremes.append(extreme)
+            values |= extreme.values
+        elif of_doubles := _double_values(state, items):
+            doubles.append(DoubleColumns(state.kind, state.columns, tuple(of_doubles)))
+            values |= of_doubles
+        else:
+            return None
+    counted, counts = _counted(leaf, sums)
+    stepped = _stepped(partial, leaf.groups, values)
+    rankings = tuple(_ranking(stepped, leaf.groups, each) for each in extremes)
+    return ChangingLeaf(counted, _ROWS, counts, stepped, rankings, tuple(doubles))
 
 
 def _counted(leaf: Leaf, sums: tuple[State, ...]) -> tuple[Leaf, dict[str, str]]:
@@ -121,28 +152,48 @@ def _extreme(state: State, aggregate: AggregateCall) -> _Extreme | None:
     return None
 
 
+def _double_values(state: State, items: Mapping[str, exp.Expr]) -> dict[str, exp.Expr] | None:
+    """Return the values of a row in a state of doubles; None if the state is something else."""
+    last = items[state.columns[-1]]
+    where: exp.Expr | None
+    if state.kind in (StateKind.MOMENTS, StateKind.CO_MOMENTS):
+        # the sum of products of deviations: a variance or covariance, times the count
+        aggregate = read_call(last.this)
+        where = all_known(aggregate.arguments, aggregate.condition)
+    else:
+        aggregate = read_call(last)
+        where = aggregate.condition
+        if aggregate.name not in _SUMS or len(state.columns) != 1:
+            return None
+    names = state.columns[-len(aggregate.arguments) :]
+    values = [cast(each.copy(), "DOUBLE") for each in aggregate.arguments]
+    if where is not None:
+        values = [_if(where, each) for each in values]
+    return dict(zip(names, values, strict=True))
+
+
 def _if(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
 
 
-def _rankings(leaf: Leaf, extremes: list[_Extreme]) -> tuple[Ranking, ...]:
-    """Return the orders in which the extremes are first; they share their rows."""
-    assert leaf.groups is not None
-    assert isinstance(leaf.partial, exp.Select)
-    rows = leaf.partial.copy()
-    groups = [item for item in rows.expressions if item.alias in leaf.groups]
-    values = [named(value, name) for each in extremes for name, value in each.values.items()]
-    rows.set("expressions", [*groups, *values])
+def _stepped(
+    partial: exp.Select, groups: tuple[str, ...], values: Mapping[str, exp.Expr]
+) -> exp.Select:
+    """Return the query for the rows of a partial with their numbers, instead of aggregates."""
+    rows = partial.copy()
+    of_groups = [item for item in rows.expressions if item.alias in groups]
+    rows.set("expressions", [*of_groups, *(named(each, name) for name, each in values.items())])
     rows.set("group", None)
-    stepped = by_step(rows)
-    return tuple(
-        Ranking(
-            rows=stepped,
-            groups=leaf.groups,
-            columns=tuple(each.values),
-            order=(exp.Ordered(this=column(each.chosen_by), desc=each.is_greatest),),
-            count=1,
-            known=each.chosen_by,
-        )
-        for each in extremes
+    return by_step(rows)
+
+
+def _ranking(stepped: exp.Select, groups: tuple[str, ...], extreme: _Extreme) -> Ranking:
+    """Return the order in which an extreme is first."""
+    return Ranking(
+        rows=stepped,
+        groups=groups,
+        columns=tuple(extreme.values),
+        order=(exp.Ordered(this=column(extreme.chosen_by), desc=extreme.is_greatest),),
+        count=1,
+        known=extreme.chosen_by,
     )
