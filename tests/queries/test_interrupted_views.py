@@ -25,6 +25,7 @@ FILES = tuple(
         *("view", "maintained_view", "catalogue", "statements", "known_queries", "one_time"),
         *("continuous_query", "evaluation/view", "evaluation/newest", "evaluation/changing_leaf"),
         *("evaluation/followed_rows", "rewriting/static_parts", "rewriting/static_joins"),
+        *("evaluation/followed_state", "evaluation/row_states", "evaluation/ranked_state"),
     )
 )
 OLD = "SELECT k, max(x * v) AS n, 0 AS m, 0 AS x FROM bids JOIN names USING (k) GROUP BY k"

@@ -51,7 +51,8 @@ def order(row: Row) -> tuple[int, int]:
 
 
 def values(held: RankedRows) -> list[int]:
-    return held.first()["v"].to_pylist()
+    found: list[int] = held.first()["v"].to_pylist()
+    return found
 
 
 def test_the_next_row_takes_the_place_of_one_that_goes() -> None:

@@ -35,7 +35,7 @@ NUMBERED = (
     .cast(LENT.schema)
     .append_column(STEP, pa.array(range(10, 10 + COUNT)))
 )
-ORDERED = {
+ORDERED: dict[str, dict[object, list[int]]] = {
     "SELECT g, max(x) AS a FROM chunk_0 s GROUP BY g": {"a": [16], "b": [11, 14], None: [18, 12]},
     "SELECT g, min(k) AS a FROM chunk_0 s GROUP BY g": {
         "a": [16, 13],
