@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _SPARE_PLACES: Final = 4_096
 """The number of groups without rows that may be known, in addition to as many as have rows."""
 
+_AT_ONCE: Final = 65_536
+"""So many rows are summed together when a state is built: their digits fit into the cache."""
+
 
 class RowStates:
     """First rows in some orders, and states of doubles, of the rows that a query makes of a chunk.
@@ -80,11 +83,13 @@ class RowStates:
         self._doubles = [DoubleState(each) for each in self._made_of_doubles]
         if self._doubles:
             values = self._rows.run(**chunk)
-            takes = self._summed(values, np.ones(values.num_rows, np.int64))
-            if takes is None:
-                return False
-            for take in takes:
-                take()
+            for start in range(0, values.num_rows, _AT_ONCE):
+                part = values.slice(start, _AT_ONCE)
+                takes = self._summed(part, np.ones(part.num_rows, np.int64))
+                if takes is None:
+                    return False
+                for take in takes:
+                    take()
         for state in self._ranked:
             state.build(chunk, self._places)
         return True
