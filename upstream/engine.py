@@ -187,6 +187,8 @@ class Engine:
             SELECT symbol, avg(price) FROM trades GROUP BY symbol
 
         A stream in it is all its rows since then, and `latest(trades)` the newest row of each key.
+        With `sign = 'op'`, rows of the stream that has the column `op` are added where it is 1, and
+        take an equal row away where it is -1.
         `EXPLAIN means` says which part of the query runs when. `view("means").save(path)` saves it.
         """
         self._check_open()

@@ -26,6 +26,7 @@ FILES = tuple(
         *("continuous_query", "evaluation/view", "evaluation/newest", "evaluation/changing_leaf"),
         *("evaluation/followed_rows", "rewriting/static_parts", "rewriting/static_joins"),
         *("evaluation/followed_state", "evaluation/row_states", "evaluation/ranked_state"),
+        *("evaluation/signed_leaf", "evaluation/signed_stream"),
     )
 )
 OLD = "SELECT k, max(x * v) AS n, 0 AS m, 0 AS x FROM bids JOIN names USING (k) GROUP BY k"
@@ -65,6 +66,20 @@ def new(engine: Engine) -> None:
     feed(engine)
 
 
+SIGNED = (
+    "SELECT k, sum(x * v)::INT AS n, count(*)::INT AS m, 0 AS x"
+    " FROM orders JOIN names USING (k) GROUP BY k"
+)
+"""It takes rows away again, by a column of signs."""
+
+
+def signed(engine: Engine) -> None:
+    engine.sql(f"CREATE VIEW v WITH (sign = 'op') AS {SIGNED}")
+    engine.append("orders", {"k": ["a", "a"], "x": [1, 2], "op": [1, 1]})
+    engine.sql("FROM v")
+    engine.append("orders", {"k": ["a", "b", "a"], "x": [7, 2, 1], "op": [1, 1, -1]})
+
+
 ACTIONS = {
     "create": Action(
         lambda _: None, lambda engine: engine.sql(f"CREATE VIEW v AS {NEW}"), ((8, 4, 3), None)
@@ -77,6 +92,12 @@ ACTIONS = {
     "drop": Action(new, lambda engine: engine.sql("DROP VIEW v"), ((16, 8, 3), None)),
     "read": Action(new, lambda engine: engine.sql("FROM v"), ((16, 8, 3),)),
     "feed": Action(new, lambda engine: engine._catalogue.views["v"].evaluate(), ((16, 8, 3),)),
+    "create with signs": Action(
+        lambda _: None,
+        lambda engine: engine.sql(f"CREATE VIEW v WITH (sign = 'op') AS {SIGNED}"),
+        (None, (16, 1, 0)),
+    ),
+    "read with signs": Action(signed, lambda engine: engine.sql("FROM v"), ((18, 2, 0),)),
     "close": Action(new, lambda engine: engine.close(), ()),
 }
 """Each action is followed by more rows, and the answers are those for `a`: n, m and x."""
@@ -97,6 +118,7 @@ def engine() -> Iterator[Engine]:
 def make(engine: Engine) -> None:
     """Make what the views read."""
     engine.sql("CREATE STREAM bids (k TEXT, x BIGINT) KEY (k)")
+    engine.sql("CREATE STREAM orders (k TEXT, x BIGINT, op TINYINT)")
     engine.sql("CREATE TABLE names AS SELECT 'a' AS k, 2 AS v")
     engine.sql("CREATE VIEW sums AS SELECT k, sum(x) AS n FROM bids GROUP BY k")
 
@@ -148,6 +170,8 @@ def test_an_interrupt_leaves_a_view_as_it_was_or_done(name: str, engine: Engine)
             place = next(each for each in once.seen.values() if each.number == number)
             if name in ("create", "replace"):
                 feed(other)
+            if name == "create with signs":
+                other.append("orders", {"k": ["a", "a", "a"], "x": [8, 3, 3], "op": [1, -1, 1]})
             assert answer(other) in action.answers, f"interrupted at {place}"
             assert left(other) == (0, 0, 1), f"interrupted at {place}"
 

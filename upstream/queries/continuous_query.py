@@ -290,13 +290,11 @@ class ContinuousQuery:
 
     def _is_quiet(self, now: float) -> bool:
         """Tell whether nothing has happened since the last evaluation."""
-        if self._holds_back or now >= self._due_at:
-            return False
-        return not self._has_waiting()
+        return not self._holds_back and not self._has_waiting(now)
 
-    def _has_waiting(self) -> bool:
+    def _has_waiting(self, now: float) -> bool:
         """Tell whether anything has come, or become due, since the last evaluation."""
-        return self._clock.now() >= self._due_at or any(reader.waiting for reader in self._readers)
+        return now >= self._due_at or any(reader.waiting for reader in self._readers)
 
     def _first_waiting(self) -> float | None:
         """Return since when anything has waited, or been due by the clock, or None."""

@@ -40,17 +40,21 @@ _SMOOTHING: Final = 0.2
 class MaintainedView(ContinuousQuery):
     """A view as the engine has it: evaluated, scanned by queries, and kept up.
 
-    `max_staleness` is for how long a result may be given although rows wait, in seconds.
+    `max_staleness` is for how long a result may be given although rows wait, in seconds. `sign` is
+    the column that tells whether a row is added or taken away.
     """
 
     __slots__ = (
         "_definition",
         "_known",
+        "_lacks_since",
+        "_made_at",
         "_max_staleness",
         "_reads",
         "_reads_per_refresh",
         "_reads_since_refresh",
         "_refreshes",
+        "_sign",
         "_view_plan",
     )
 
@@ -62,6 +66,7 @@ class MaintainedView(ContinuousQuery):
         *,
         schema: pa.Schema,
         max_staleness: float | None,
+        sign: str | None = None,
         choices: Choices,
         clock: Clock,
         stopwatch: Clock,
@@ -82,9 +87,13 @@ class MaintainedView(ContinuousQuery):
         )
         self._view_plan = plan
         self._max_staleness = max_staleness
+        self._sign = sign
         self._definition = StreamDefinition(name, schema, (), None, is_view=True)
         self._known: tuple[Answer, pa.Table] | None = None
         """The last answer, and the result that was made of it."""
+        self._made_at = clock.now()
+        self._lacks_since: float | None = None
+        """Since when there has been something that was taken in, and that the last result lacks."""
         self._reads = self._refreshes = self._reads_since_refresh = 0
         self._reads_per_refresh = 0.0
 
@@ -136,13 +145,17 @@ class MaintainedView(ContinuousQuery):
             return False
         if self._is_fresh_enough():
             return True
-        if self._has_waiting() or any(self._due_feeders()):
+        if self._has_waiting(self._clock.now()) or any(self._due_feeders()):
             return False
         return evaluation.is_current(known[0])
 
-    def first_waiting(self) -> float | None:
-        """Return since when anything has waited, or been due by the clock, or None."""
-        return self._first_waiting()
+    def first_waiting(self, table: pa.Table | None) -> float | None:
+        """Return since when this result has lacked something, at the earliest, or None.
+
+        What an older result lacks is not known any more, but it came after the view was made.
+        """
+        is_older = self._known is not None and table is not None and table is not self._known[1]
+        return self._made_at if is_older else self._lacking_since()
 
     def due_at(self) -> float | None:
         """Return when the clock alone will change the result, or None."""
@@ -150,10 +163,21 @@ class MaintainedView(ContinuousQuery):
 
     def _is_fresh_enough(self) -> bool:
         """Tell whether the last result may be given although rows wait."""
-        since = self._first_waiting()
-        if self._max_staleness is None or since is None or self.is_closed:
+        if self._max_staleness is None or self.is_closed:
             return False
-        return self._clock.now() - since < self._max_staleness
+        since = self._lacking_since()
+        return since is not None and self._clock.now() - since < self._max_staleness
+
+    def _lacking_since(self) -> float | None:
+        """Return since when the last result has lacked anything that has come, or None."""
+        now = self._clock.now()
+        moments = [self._lacks_since, self._first_waiting()]
+        moments += [each._has_waited_since(now) for each in self._due_feeders()]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _evaluate_at_this_moment(self) -> float:
+        self._lacks_since = self._lacking_since()
+        return super()._evaluate_at_this_moment()
 
     def _refreshed(self) -> pa.Table:
         """Return the result over everything, computed again if anything has come."""
@@ -174,6 +198,7 @@ class MaintainedView(ContinuousQuery):
             reads, self._reads_since_refresh = self._reads_since_refresh, 0
             self._reads_per_refresh += _SMOOTHING * (reads - self._reads_per_refresh)
             self.weight = 1.0 + self._reads_per_refresh
+        self._lacks_since = None
         return known[1]
 
     # Upkeep
@@ -198,14 +223,16 @@ class MaintainedView(ContinuousQuery):
         """Tell whether `Engine.run` should refresh the view, before it is too stale."""
         if self._max_staleness is None or self.is_closed:
             return False
-        return self.staleness() >= self._max_staleness / 2 and self._has_waiting()
+        if self.staleness() < self._max_staleness / 2:
+            return False
+        return self._has_waiting(self._clock.now()) or any(self._due_feeders())
 
     def staleness(self) -> float:
         """Return for how long the first row has waited that the result lacks, for each reader.
 
         So of equally stale views, `Engine.run` refreshes the one that is read most.
         """
-        since = self._first_waiting()
+        since = self._lacking_since()
         return 0.0 if since is None else max(0.0, self._clock.now() - since)
 
     def run(self) -> None:
@@ -239,6 +266,7 @@ class MaintainedView(ContinuousQuery):
                 text=self.text,
                 columns=tuple(self._definition.schema.names),
                 max_staleness=self._max_staleness,
+                sign=self._sign,
                 on_error=self._on_error,
                 state=state.saved(self._clock.now()),
             )

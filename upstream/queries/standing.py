@@ -19,6 +19,7 @@ from ..held_interrupt import HeldInterrupt
 from ..tables.engine_stream import EngineStream
 from .continuous_query import ContinuousQuery
 from .evaluation.planning import plan
+from .evaluation.shared_windows import Families
 from .into import ResultsInto
 from .results.result_stream import ResultStream
 from .sql import is_reserved, stream_of_results
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 class StandingQueries:
     """Adds standing queries to a catalogue."""
 
-    __slots__ = ("_catalogue", "_clock", "_duck", "_lock", "_stopwatch")
+    __slots__ = ("_catalogue", "_clock", "_duck", "_families", "_lock", "_stopwatch")
 
     def __init__(
         self,
@@ -54,6 +55,8 @@ class StandingQueries:
         self._clock = clock
         self._stopwatch = stopwatch
         self._lock = lock
+        self._families = Families()
+        """The queries over windows that new ones may join."""
 
     def create(
         self,
@@ -68,7 +71,8 @@ class StandingQueries:
             raise ParameterError("callback", callback, "a function that takes a result")
         if into is None:
             name = self._catalogue.free_query_name(name)
-            query = self._query(text, name, self._plan(text, choices), choices, callback=callback)
+            planned = self._plan(text, choices, self._families)
+            query = self._query(text, name, planned, choices, callback=callback)
             self._catalogue.add_query(query)
             return query
         if name not in {None, into.name}:
@@ -152,7 +156,7 @@ class StandingQueries:
         stream = EngineStream(definition, self._clock, self._lock)
         return ResultStream(stream, columns=len(result), deletes=into.deletes)
 
-    def _plan(self, text: str, choices: Choices) -> Plan:
+    def _plan(self, text: str, choices: Choices, families: Families | None = None) -> Plan:
         self._catalogue.evaluate_fillers(text)
         return plan(
             text,
@@ -162,6 +166,7 @@ class StandingQueries:
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
+            families=families,
         )
 
     def _query(

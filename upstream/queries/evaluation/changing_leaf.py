@@ -122,16 +122,28 @@ def changeable(leaf: Leaf, trial: Trial) -> Followable | None:
     if leaf.ranking is not None:
         rows = _rows_by_groups(leaf.ranking.rows, leaf.ranking.groups, trial)
         return None if rows is None else leaf.ranking
+    made = _changing(leaf)
+    if made is None or not (made.rankings or made.doubles):
+        return made
+    assert leaf.groups is not None
+    assert leaf.schema is not None
+    rows = _rows_by_groups(made.stepped, leaf.groups, trial)
+    return made if rows is not None and _have_the_types(made, rows, leaf.schema) else None
+
+
+def subtractable(leaf: Leaf) -> ChangingLeaf | None:
+    """Return a leaf whose partials can be subtracted, or None if a state of it cannot."""
+    made = _changing(leaf)
+    return None if made is None or made.rankings or made.doubles else made
+
+
+def _changing(leaf: Leaf) -> ChangingLeaf | None:
     schema = leaf.schema
     if leaf.groups is None or schema is None:
         return None
     if not all(has_places(schema.field(name).type) for name in leaf.groups):
         return None
-    made = changing(leaf, lambda state: subtracts(state, schema))
-    if made is None or not (made.rankings or made.doubles):
-        return made
-    rows = _rows_by_groups(made.stepped, leaf.groups, trial)
-    return made if rows is not None and _have_the_types(made, rows, schema) else None
+    return changing(leaf, lambda state: subtracts(state, schema))
 
 
 def _rows_by_groups(rows: Query, groups: Sequence[str], trial: Trial) -> Shape | None:

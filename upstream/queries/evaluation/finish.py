@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
@@ -17,7 +17,38 @@ if TYPE_CHECKING:
 
     from ...database.duck import Duck
     from ..rewriting.split_query import SplitQuery
-    from .increments import Leaf
+    from ..sql.trees import Query
+
+
+class Merging(Protocol):
+    """What a finish has to know about a leaf."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of its merged relation."""
+
+    @property
+    def merge_query(self) -> Query | None:
+        """The query that merges its relation, if the finish has to do that."""
+
+
+class Finishing(Protocol):
+    """What makes results of merged relations, or of rows."""
+
+    def run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
+        """Compute a result from the relations of the leaves."""
+
+    def in_full(self, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """Compute a result from rows, and from the bounds that the query reads."""
+
+    def failed(self, failure: DatabaseError) -> tuple[pa.Table, str]:
+        """Return no rows, and the reason in the words of the query."""
+
+    def over_no_rows(self, bounds: Mapping[str, pa.Table]) -> tuple[pa.Table, str | None]:
+        """Return the result of the query over no rows, or the reason why it fails."""
+
+    def close(self) -> None:
+        """Release its statements and relations in DuckDB."""
 
 
 class Finish:
@@ -31,7 +62,7 @@ class Finish:
     def __init__(
         self,
         split: SplitQuery,
-        leaves: Sequence[Leaf],
+        leaves: Sequence[Merging],
         schema: pa.Schema,
         duck: Duck,
         *,
@@ -63,6 +94,15 @@ class Finish:
             result = self._finish.run(**dict(zip(self._names, merged, strict=True)), **bounds)
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
 
+    def named(self, result: pa.Table) -> pa.Table:
+        """Return a result, whose columns have other names, as one of this query."""
+        named = result.rename_columns(self.schema.names)
+        return named if named.schema.equals(self.schema) else named.cast(self.schema)
+
+    def in_full(self, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """Compute a result from rows, and from the bounds that the query reads."""
+        return self.whole.run(**tables)
+
     def bind_anew(self) -> None:
         """Let DuckDB bind the finish again, because it binds the names of files only once."""
         self._finish.close()
@@ -80,7 +120,7 @@ class Finish:
 
     def over_no_rows(self, bounds: Mapping[str, pa.Table]) -> tuple[pa.Table, str | None]:
         """Return the result of the query over no rows, or the reason why it fails."""
-        return self.attempt(lambda: self.whole.run(**bounds))
+        return self.attempt(lambda: self.in_full(bounds))
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""

@@ -25,12 +25,14 @@ from ..rewriting.relations import renamed_tables
 from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
+from ..sql.reading_outside import reads_files
 from ..sql.standing_needs import cause_and_cure, tables_read
 from ..sql.window_bounds import WINDOW_END, bounds_name, bounds_schema
 from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
+from .shared_windows import ReaderOfWindows
 from .view_table import ViewTable
 from .window_planning import Given, WindowPlanner
 
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from ..rewriting.split_query import SplitQuery
     from ..sql.trees import Query
     from .refreshed import Refreshed
+    from .shared_windows import Families
     from .view_table import ViewSource
 
 WITHOUT_END: Final = frozenset({WindowKind.LATEST, WindowKind.STREAM, WindowKind.VIEW})
@@ -66,7 +69,7 @@ class Plan:
 
     split: SplitQuery
     evaluation: Evaluation
-    readers: tuple[LogReader, ...]
+    readers: tuple[LogReader | ReaderOfWindows, ...]
     schema: ResultSchema
     streams: frozenset[str]
     tables: frozenset[str]
@@ -94,8 +97,12 @@ def plan(
     duck: Duck,
     clock: Clock,
     stopwatch: Clock,
+    families: Families | None = None,
 ) -> Plan:
-    """Plan a query; raise QueryError if it cannot stand or would need unbounded memory."""
+    """Plan a query; raise QueryError if it cannot stand or would need unbounded memory.
+
+    It may share its windows with queries of these families.
+    """
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
@@ -110,7 +117,7 @@ def plan(
         check_key(parsed, definitions, choices.semantics, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
-        return Planner(given, streams, views).plan()
+        return Planner(given, streams, views, families).plan()
 
 
 def definitions_of(
@@ -129,8 +136,10 @@ class Planner:
         given: Given,
         streams: Mapping[str, EngineStream],
         views: Mapping[str, ViewSource],
+        families: Families | None = None,
     ) -> None:
         self._given = given
+        self._families = families
         self._parsed = given.parsed
         self._schema = given.schema
         self._choices = given.choices
@@ -172,7 +181,21 @@ class Planner:
         first = self._parsed.windows[numbers[0]]
         bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
         one_session = "each result is one session" if first.kind is WindowKind.SESSION else ""
-        return replace(found, bound=bound, incomplete=one_session)
+        found = replace(found, bound=bound, incomplete=one_session)
+        return found if found.tables or side_tables else self._together(found, windows, readers[0])
+
+    def _together(self, alone: Plan, planner: WindowPlanner, reader: LogReader) -> Plan:
+        """Let the query share its windows with others, if there can be any."""
+        families = self._families
+        if families is None or reads_files(self._parsed.query, self._duck):
+            return alone
+        made = planner.of_family(alone.split, alone.evaluation, reader, self._schema.inner)
+        if made is None:
+            return alone
+        family, query = made
+        self._undo[:] = [query.close]  # which closes the reader
+        families.join(family, query, planner.shared)
+        return replace(alone, evaluation=query, readers=(ReaderOfWindows(query),))
 
     # No windows that close
 

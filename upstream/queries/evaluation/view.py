@@ -7,7 +7,7 @@ views and tables. If nothing has come since, the last answer is given again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .finish import Finish
     from .increments import Increments
     from .refreshed import Refreshed
+    from .tables_version import TablesVersion
 
 _CHUNK: Final = 0
 """All rows of a view are in one chunk."""
@@ -36,8 +37,7 @@ Version = tuple[int, ...]
 class ViewEvaluation:
     """Evaluate a query over all rows of some streams.
 
-    `tables_version` tells how often tables may have changed that the finish reads. `reads_outside`
-    says that it may read files.
+    `tables_version` tells how often that may have changed which the query reads when it is asked.
     """
 
     __slots__ = (
@@ -46,7 +46,6 @@ class ViewEvaluation:
         "_finish",
         "_increments",
         "_readers",
-        "_reads_outside",
         "_side_tables",
         "_tables_version",
         "_taken",
@@ -60,8 +59,7 @@ class ViewEvaluation:
         *,
         finish: Finish,
         side_tables: Sequence[Refreshed],
-        tables_version: Callable[[], int],
-        reads_outside: bool,
+        tables_version: TablesVersion,
         failing: FailingRows,
     ) -> None:
         self._readers = readers
@@ -69,7 +67,6 @@ class ViewEvaluation:
         self._finish = finish
         self._side_tables = side_tables
         self._tables_version = tables_version
-        self._reads_outside = reads_outside
         self._failing = failing
         self._taken = 0
         """How many portions of rows were taken in."""
@@ -104,7 +101,7 @@ class ViewEvaluation:
         """Return the answer over all rows so far: the same one as before if nothing has come."""
         version = self._version()
         if self._answer is None or self._answer[0] != version:
-            if self._reads_outside:
+            if self._tables_version.reads_files:
                 self._finish.bind_anew()
             due = now if self._unanswered is None else self._unanswered
             spans = self._spans
@@ -116,8 +113,11 @@ class ViewEvaluation:
 
     def is_current(self, answer: Answer) -> bool:
         """Tell whether this would be the answer, as far as rows were taken in."""
-        known = self._answer
-        return known is not None and known[1] is answer and known[0] == self._version()
+        if self._answer is None or self._answer[1] is not answer:
+            return False
+        taken, tables, *sides = self._answer[0]
+        is_same = taken == self._taken and sides == [each.version for each in self._side_tables]
+        return is_same and self._tables_version.is_still(tables)
 
     def due_at(self) -> float | None:
         """Return None, because time alone changes nothing."""

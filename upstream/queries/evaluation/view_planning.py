@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import TYPE_CHECKING
 
-from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
 from ..results.failing_rows import FailingRows
 from ..rewriting.collations import may_collate
 from ..rewriting.explain_view import explain_view
@@ -27,11 +26,15 @@ from ..rewriting.trial import Trial
 from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
 from ..sql.lending import prepare, run_once
-from ..sql.standing_needs import reads_functions, tables_read, with_tables_behind
+from ..sql.reading_outside import volatile_in
+from ..sql.standing_needs import tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
+from .signed_leaf import SignedLeaf
+from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
+from .tables_version import TablesVersion
 from .view import ViewEvaluation
 from .view_sources import ViewSources, is_all_rows
 from .view_state import ViewState
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from .changing_leaf import Followable
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
+    from .signed_stream import SignedStream, SignOption
     from .view_state import Beginning
     from .view_table import ViewSource
 
@@ -83,6 +87,7 @@ def plan_view(
     tables_version: Callable[[], int],
     undo: list[Callable[[], None]],
     beginning: Beginning | None = None,
+    sign: SignOption | None = None,
 ) -> ViewPlan:
     """Plan a view; raise QueryError if it cannot be maintained, or would need unbounded memory.
 
@@ -94,16 +99,31 @@ def plan_view(
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
-        schema = check(parsed, definitions, duck)
+        signed = None
+        if sign is not None:
+            signed = signed_stream(sign, parsed, definitions)
+            definitions = signed.without_signs(definitions)
+            parsed = read_query(text, definitions, duck)  # names may have another meaning
+        try:
+            schema = check(parsed, definitions, duck)
+        except UnknownColumnError as error:
+            raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(
-            parsed, streams, views, duck=duck, clock=clock, undo=undo, beginning=beginning
+            parsed,
+            streams,
+            views,
+            duck=duck,
+            clock=clock,
+            undo=undo,
+            beginning=beginning,
+            definitions=definitions,
         )
-        view = _ViewPlanner(given, sources, tables_version, undo).plan()
+        view = _ViewPlanner(given, sources, tables_version, undo, signed).plan()
         if beginning is not None and view.state is not None:
             view.state.restore(beginning.state)
         return view
@@ -142,13 +162,17 @@ class _ViewPlanner:
         sources: ViewSources,
         tables_version: Callable[[], int],
         undo: list[Callable[[], None]],
+        signed: SignedStream | None = None,
     ) -> None:
+        self._signed = signed
         self._given = given
         self._duck = given.duck
         self._sources = sources
         self._tables_version = tables_version
         self._undo = undo
         self._parts: list[StaticPart] = []
+        self._changing: dict[str, Followable] = {}
+        """The leaves that follow newest rows, by the relations of the leaves."""
         self._functions = functions_of(self._duck)
 
     def plan(self) -> ViewPlan:
@@ -178,13 +202,13 @@ class _ViewPlanner:
             self._given.failing,
             (*sources.sides, *followed),
         )
-        explained = self._explained(split_query)
+        explained = self._explained(split_query, leaves)
         merges = [each for each in leaves if isinstance(each, ChunkLeaf)]
         state = ViewState(
             sources,
             [*zip(streams, merges, strict=True)],
             self._parts,
-            self._given.definitions,
+            sources.definitions,
             schema=self._given.schema.inner,
             macros=frozenset[str]().union(
                 *(self._functions.own_in(leaf.partial) for leaf in streams)
@@ -208,8 +232,9 @@ class _ViewPlanner:
         for leaf in split_query.leaves:
             if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
                 return None
-        is_any = any(self._followable(leaf) is not None for leaf in split_query.leaves)
-        return split_query if is_any else None
+        changing = {leaf.relation: self._followable(leaf) for leaf in split_query.leaves}
+        self._changing = {name: how for name, how in changing.items() if how is not None}
+        return split_query if self._changing else None
 
     def _is_of_stream(self, leaf: Leaf) -> bool:
         """Tell whether a leaf reads all rows of a stream."""
@@ -222,6 +247,12 @@ class _ViewPlanner:
         collates = may_collate(self._given.parsed.query, self._duck)
         trial = Trial(self._duck, self._sources.chunks, collates=collates)
         return changeable(leaf, trial.with_steps())
+
+    def _sign_of(self, leaf: Leaf) -> str | None:
+        """Return the column of signs by which rows of a leaf may be taken away, or None."""
+        if self._signed is None or not self._is_of_stream(leaf):
+            return None
+        return self._signed.column if self._stream_of(leaf) == self._signed.stream else None
 
     def _lent(self) -> set[str]:
         return {each.name for each in self._sources.sides}
@@ -237,6 +268,13 @@ class _ViewPlanner:
         macro = self._functions.reading_in(leaf.partial)
         if macro:
             self._refuse_macro(leaf, macro)
+        volatile = volatile_in(leaf.partial, self._duck)
+        if volatile:
+            self._refuse_volatile(leaf, volatile)
+        stream = self._stream_of(leaf)
+        if self._sign_of(leaf) and (obstacle := obstacle_to_taking_away(leaf, stream)):
+            number = self._sources.number_of(stream)
+            self._given.parsed.refuse(StatementError, number, *obstacle)
 
     def _refuse_keeping(self, leaf: Leaf) -> None:
         stream = self._stream_of(leaf)
@@ -244,6 +282,8 @@ class _ViewPlanner:
         hint = f"aggregate the rows of {stream}, or bound them by LIMIT, DISTINCT ON or "
         hint += "row_number() OVER (PARTITION BY … ORDER BY …) <= 3, "
         hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
+        if self._sign_of(leaf):
+            hint = f"aggregate the rows of {stream} by sums and counts, or read latest({stream})"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
@@ -263,6 +303,15 @@ class _ViewPlanner:
         stream = self._stream_of(leaf)
         reason = f"rows of {stream} are combined with what {macro}() reads, which may change"
         hint = f"write the query of {macro}() in its place"
+        number = self._sources.number_of(stream)
+        self._given.parsed.refuse(StatementError, number, reason, hint)
+
+    def _refuse_volatile(self, leaf: Leaf, function: str) -> None:
+        """Refuse a view of DuckDB that calls a volatile function; other calls are in no leaf."""
+        stream = self._stream_of(leaf)
+        reason = f"rows of {stream} are combined with a view that calls {function}(), "
+        reason += "which returns another value each time"
+        hint = f"group {stream} in a subquery first, and read the view beside it"
         number = self._sources.number_of(stream)
         self._given.parsed.refuse(StatementError, number, reason, hint)
 
@@ -317,7 +366,6 @@ class _ViewPlanner:
                 split_query.finish,
                 *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
             ),
-            reads_outside=self._reads_outside(split_query.finish),
             failing=self._given.failing,
         )
 
@@ -326,9 +374,12 @@ class _ViewPlanner:
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            sign = self._sign_of(leaf)
+            if sign is None:
+                return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
+            return SignedLeaf(leaf, schema, self._duck, sign=sign)
         tables = self._version_of(leaf.partial)
-        made = self._followable(leaf)
+        made = self._changing.get(leaf.relation)
         if made is not None:
             rows = followed[leaf.windows[0] - first]
             schema = chunks[f"chunk_{leaf.windows[0]}"]
@@ -347,38 +398,23 @@ class _ViewPlanner:
             version=lambda: (tables(), *(each.version for each in sources)),
         )
 
-    def _version_of(self, *queries: Query) -> Callable[[], int]:
-        """Return what tells whether queries may read something else than before.
+    def _version_of(self, *queries: Query) -> TablesVersion:
+        """Return what tells whether queries may read something else than before."""
+        return TablesVersion(queries, self._duck, self._tables_version)
 
-        Nothing tells when a file changes, or the clock: such a query runs whenever it is asked.
-        """
-        tables = [name for query in queries for name in tables_read(query)]
-        may_read_files = any(map(self._reads_outside, queries))
-        if may_read_files or any(map(self._functions.volatile_in, queries)):
-            return count().__next__
-        if tables or any(map(self._functions.own_in, queries)):
-            return self._tables_version
-        return lambda: 0
-
-    def _reads_outside(self, query: Query) -> bool:
-        """Tell whether a query may read files."""
-        return reads_functions(query) or not all(map(str.isidentifier, tables_read(query)))
-
-    def _explained(self, split_query: SplitQuery) -> str:
+    def _explained(self, split_query: SplitQuery, leaves: Sequence[IncrementalLeaf]) -> str:
         static = [" joined with ".join(part.reads) for part in self._parts]
         beside = sorted(tables_read(split_query.finish))
         newest = self._sources.newest
         followed = {f"latest({each.stream})" for each in newest}
         beside = [*(each for each in self._sources.changing if each not in followed), *beside]
-        comes_and_goes = [
-            leaf.relation for leaf in split_query.leaves if self._followable(leaf) is not None
-        ]
-        present = [
-            leaf.relation
-            for leaf in split_query.leaves
-            if not self._is_of_stream(leaf) and leaf.relation not in comes_and_goes
-        ]
-        return explain_view(split_query, static, beside, comes_and_goes, present)
+        made = [*zip(split_query.leaves, leaves, strict=True)]
+        comes_and_goes = [leaf.relation for leaf, by in made if isinstance(by, ChangeableLeaf)]
+        present = [leaf.relation for leaf, by in made if isinstance(by, PresentLeaf)]
+        signs = {
+            leaf.relation: sign for leaf in split_query.leaves if (sign := self._sign_of(leaf))
+        }
+        return explain_view(split_query, static, beside, comes_and_goes, present, signs=signs)
 
 
 def _is_bounded(leaf: Leaf) -> bool:

@@ -6,6 +6,9 @@ Groups keep the order in which they first appeared.
 With counts of rows (`CountColumns`), partials can also be taken away, if all states have an
 inverse. A group without rows is not in the table. Its place stays empty, because the order of the
 groups is that of their places. When most places are empty, the state is built again without them.
+
+In a signed state, numbers may be below zero, and a group is gone when all its sums are zero. So the
+state is the same whatever the order of the partials, even if one takes away what comes later.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from .kernels import kernel_of
 from .placed_groups import PlacedGroups
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ...rows.arrow_words import Integers, Numbers
     from ..rewriting.split_query import State
     from .cells import Write
@@ -94,9 +99,16 @@ class _Held:
 
     def live(self) -> Integers | int:
         """Return the places of all groups, or how many there are if no place is empty."""
-        if self.counts is None or self.gone == 0:
-            return self.groups.size
-        return np.flatnonzero(self.counts.of(self.groups.size))
+        size = self.groups.size
+        if self.gone == 0:
+            return size
+        if self.counts is not None:
+            return np.flatnonzero(self.counts.of(size))
+        return np.flatnonzero(_are_any([cells.of(size) for cells in self.cells()]))
+
+    def cells(self) -> list[Cells]:
+        """Return the states by places, without any counts."""
+        return [cells for column in self.columns for cells in column.cells]
 
 
 class GroupedState:
@@ -112,7 +124,7 @@ class GroupedState:
     {'k': ['a', 'b'], 'n': [4, 2]}
     """
 
-    __slots__ = ("_counted_by", "_groups", "_held", "_schema", "_states", "_table")
+    __slots__ = ("_counted_by", "_groups", "_held", "_is_signed", "_schema", "_states", "_table")
 
     def __init__(
         self,
@@ -120,13 +132,18 @@ class GroupedState:
         states: Sequence[State],
         schema: pa.Schema,
         counted_by: CountColumns | None = None,
+        *,
+        is_signed: bool = False,
     ) -> None:
         assert can_be_dense(groups, states, schema)
-        assert counted_by is None or all(subtracts(state, schema) for state in states)
+        if counted_by is not None or is_signed:
+            assert all(subtracts(state, schema) for state in states)
+        assert counted_by is None or not is_signed
         self._groups = groups
         self._states = states
         self._schema = schema
         self._counted_by = counted_by
+        self._is_signed = is_signed
         self._held = self._empty()
         self._table: pa.Table | None = None
 
@@ -162,6 +179,11 @@ class GroupedState:
             gone = int(counts.size - np.count_nonzero(counts))
             if gone:
                 placing = placing.of_those(counts > 0)
+        elif self._is_signed:
+            stay = _are_any([values for _, values in writes])
+            gone = int(stay.size - np.count_nonzero(stay))
+            if gone:
+                placing = placing.of_those(stay)
         return Change(self, held, held.version, placing, gone, tuple(writes))
 
     def table(self) -> pa.Table:
@@ -217,7 +239,8 @@ class GroupedState:
         columns = [[column.name, str(column.type)] for column in self._schema]
         counted = self._counted_by
         counts = None if counted is None else [counted.rows, sorted(counted.values.items())]
-        return json.dumps([_VERSION, self._groups, states, columns, counts]).encode()
+        signed = ["signed"] if self._is_signed else []
+        return json.dumps([_VERSION, self._groups, states, columns, counts, *signed]).encode()
 
     def _compacted(self) -> _Held:
         """Return what is held, built again if most places are empty. The table stays the same."""
@@ -242,6 +265,9 @@ class GroupedState:
         held = self._held
         size = held.groups.size
         is_live = None if held.counts is None else held.counts.of(size) > 0
+        if self._is_signed:
+            is_live = _are_any([cells.of(size) for cells in held.cells()])
+            assert all(count.cells is None for each in held.columns for count in each.counts)
         held.groups._check(is_live)
         if is_live is None:
             assert held.gone == 0
@@ -265,6 +291,14 @@ def _column_of(
     kernel = kernel_of(state.kind, [each.type for each in fields])
     assert kernel is not None
     return CombinedState(kernel, fields)
+
+
+def _are_any(columns: Sequence[Numbers]) -> NDArray[np.bool_]:
+    """Tell where any of some columns is not zero."""
+    found = np.zeros(len(columns[0]), np.bool_)
+    for each in columns:
+        found |= each != 0 if each.ndim == 1 else each.any(axis=1)
+    return found
 
 
 def _cells_of(held: _Held) -> dict[str, Cells | None]:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Protocol
 from sqlglot import exp
 
 from ..sql.functions import name_of
-from ..sql.trees import chunks_in, column, nested_queries
-from .block import as_source, is_inner, read_block, source_nodes
+from ..sql.trees import chunks_in, column
+from .block import as_source, read_block, source_nodes
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
-from .retention import conditions_on
+from .retention import conditions_by_source, names_read
 from .static_joins import with_static_joins
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Parts:
             if isinstance(node.this, exp.Select) and chunks_in(node):
                 node.set("this", self.over_parts(node.this))
         select = with_static_joins(select, _is_static, self._tables.count, self._new_name)
-        conditions = _conditions(select, self._trial)
+        conditions = conditions_by_source(select, self._trial)
         for node in filter(_is_static, source_nodes(select)):
             self._take(node, select, conditions.get(node.alias_or_name, ()))
         return select
@@ -98,7 +98,7 @@ class _Parts:
         """Make a part of a relation, and make the partial read it in place."""
         alias = node.alias_or_name or name_of(node.this)  # of a function in FROM
         names = self._trial.columns(exp.select("*").from_(node.copy())).names
-        read = _columns_read(within, names, alias)
+        read = names_read(within, names, [alias])
         query = exp.select(*map(column, read)).from_(node.copy()).where(*conditions)
         text = query.sql("duckdb")
         if text not in self._known:
@@ -119,37 +119,6 @@ def _is_static(node: exp.Expr) -> bool:
     if isinstance(node, exp.Table):
         return isinstance(node.this, exp.Identifier) or not node.this.find(exp.Column)
     return False
-
-
-def _conditions(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
-    """Return for each static relation in FROM the conditions that concern it alone."""
-    if not all(map(is_inner, select.args.get("joins") or ())):
-        return {}
-    try:
-        block = read_block(select, trial)
-        block = replace(block, select=resolved(block))
-    except NotIncrementalError:
-        return {}
-    static = [source.alias for source in block.sources if not source.windows]
-    return {
-        alias: tuple(each for each in conditions_on(block, alias) if not any(nested_queries(each)))
-        for alias in static
-    }
-
-
-def _columns_read(tree: exp.Expr, names: tuple[str, ...], alias: str) -> tuple[str, ...]:
-    """Return the columns that a tree may name, at least one; all if it has a star."""
-    if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
-        return names
-    joins = tree.find_all(exp.Join)
-    if tree.find(exp.Columns) or any(join.method == "NATURAL" for join in joins):
-        return names
-    known = {node.name.lower() for node in tree.find_all(exp.Identifier)}
-    is_row = any(
-        not node.table and node.name.lower() == alias.lower() for node in tree.find_all(exp.Column)
-    )
-    read = tuple(name for name in names if name.lower() in known)
-    return names if is_row else read or names[:1]
 
 
 def as_table(part: StaticPart) -> exp.Create:
