@@ -55,6 +55,20 @@ def test_sums_and_extremes_share_their_groups(engine: Engine) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("query", "described"),
+    [
+        ("SELECT g, sum(i) AS a FROM latest(s) AS s GROUP BY g", "are subtracted"),
+        ("SELECT g, sum(f) AS a FROM latest(s) AS s GROUP BY g", "sums of doubles are kept"),
+        ("SELECT g, max(i) AS a FROM latest(s) AS s GROUP BY g", "first rows of each group"),
+        ("SELECT k FROM latest(s) AS s ORDER BY x LIMIT 3", "the first rows of all are kept"),
+    ],
+)
+def test_a_state_describes_how_it_follows(engine: Engine, query: str, described: str) -> None:
+    engine.sql(f"CREATE VIEW v AS {query}")
+    assert described in leaf_of(engine).describe()
+
+
 def test_a_view_without_groups_is_null_when_all_rows_are_gone(engine: Engine) -> None:
     engine.sql("CREATE VIEW v AS SELECT max(x) AS m, sum(f) AS a FROM latest(s) AS s")
     assert engine.sql("FROM v").to_pylist() == [{"m": None, "a": None}]

@@ -36,6 +36,12 @@ class DoubleMoments:
     """The number of pairs of each group, their means, and the sum of products of deviations.
 
     Groups are given by codes. With `is_square`, y is x.
+
+    >>> moments = DoubleMoments(is_square=True)
+    >>> values, codes = np.array([1e15, 1e15 + 1, 1e15 + 2]), np.zeros(3, np.int64)
+    >>> moments.change(codes, values, values, np.ones(3, np.int64))()
+    >>> [each.to_pylist() for each in moments.columns_of(np.array([0]))]
+    [[3], [1000000000000001.0], [2.0]]
     """
 
     __slots__ = ("_is_square", "_news", "_of_products", "_of_x", "_of_y", "_products")

@@ -79,6 +79,17 @@ class RankedRows:
 
     Kept rows are stored in the order in which they came here, each in a slot. The slots of a group
     are a run, in order; a run that changes is written again at the end.
+
+    >>> ranked = RankedRows(pa.schema([("x", pa.int64())]), count=1, spare=1)
+    >>> def rows(values, numbers):
+    ...     table = pa.table({"x": pa.array(values, pa.int64())})
+    ...     return NumberedRows(table, np.zeros(len(values), np.int64), np.array(numbers, np.int64))
+    >>> def in_order(rows, numbers):
+    ...     return np.lexsort((numbers, rows["x"].to_numpy()))
+    >>> ranked.change(rows([5, 3, 4], [0, 1, 2]), rows([], []), in_order)()
+    >>> ranked.change(rows([], []), rows([3], [1]), in_order)()
+    >>> ranked.first()["x"].to_pylist()
+    [4]
     """
 
     __slots__ = (
