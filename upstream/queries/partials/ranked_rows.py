@@ -155,18 +155,12 @@ class RankedRows:
         kept = kept.of(~np.isin(kept.numbers, removed.numbers))
         is_ranked = np.isin(groups, added.codes)[kept.groups]
         ranked = self._ranked(groups, kept.of(is_ranked), added, in_order)
-        ranks = ranked.ranks(np.bincount(ranked.groups, minlength=groups.size))
-        last_kept = np.full(groups.size, -1)
-        is_old = ranked.slots >= 0
-        last_kept[ranked.groups[is_old]] = ranks[is_old]  # of several, the last one stays
-        is_complete = self._is_complete[groups]
-        ranked = ranked.of(is_complete[ranked.groups] | (ranks <= last_kept[ranked.groups]))
         left = _together(ranked, kept.of(~is_ranked))
         counts = np.bincount(left.groups, minlength=groups.size)
         is_long = counts > self._count + 2 * self._spare
         most = np.where(is_long, self.most_read, counts)
         left = left.of(left.ranks(counts) < most[left.groups])
-        return self._writing(groups, left, is_complete & ~is_long, added.rows)
+        return self._writing(groups, left, self._is_complete[groups] & ~is_long, added.rows)
 
     def read_again(
         self, groups: Integers, rows: NumberedRows, in_order: InOrder
