@@ -80,6 +80,11 @@ def test_a_group_of_which_rows_are_not_kept_is_short_when_the_kept_ones_are_gone
     assert held.short().tolist() == [0]
     read(held, rows[2:], [0])
     assert (values(held), held.short().size) == ([2], 0)
+    change(held, removed=rows[2:4])
+    assert held.short().tolist() == [0]
+    read(held, rows[8:], [0])
+    change(held, removed=rows[8:])
+    assert held.short().size == 0
 
 
 def test_a_new_row_after_the_last_kept_one_of_a_group_is_not_kept() -> None:
