@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ...held_interrupt import HeldInterrupt
 from ..partials.cumulative_merge import CumulativeMerge
+from ..partials.grouped_state import GroupedState
 from ..partials.growing_merge import GrowingMerge
 from ..partials.running_merge import running_merge
 from ..results.answer import BY_INCREMENTS, OVER_KEPT_ROWS
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
+    from ..partials.grouped_state import Read
     from ..results.failing_rows import FailingRows
     from ..rewriting import split_query
     from ..sql.trees import Query
@@ -160,7 +162,10 @@ class Increments:
 
 
 class ChunkLeaf:
-    """A leaf over one input: a partial per chunk, and their running merge."""
+    """A leaf over one input: a partial per chunk, and their running merge.
+
+    `read` reads a cumulative merge in NumPy; it may leave out groups that the finish does not need.
+    """
 
     __slots__ = ("_merge", "_new_merge", "_number", "_partials", "keeps_rows", "schema")
 
@@ -172,6 +177,7 @@ class ChunkLeaf:
         *,
         cumulative: bool = False,
         is_signed: bool = False,
+        read: Read = GroupedState.table,
     ) -> None:
         [self._number] = leaf.windows
         self.keeps_rows = bool(leaf.reason)
@@ -184,6 +190,7 @@ class ChunkLeaf:
             keep=leaf.keep,
             cumulative=cumulative,
             is_signed=is_signed,
+            read=read,
         )
         self._merge = self._new_merge()
 

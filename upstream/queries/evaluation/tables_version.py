@@ -27,12 +27,12 @@ class TablesVersion:
 
     __slots__ = (
         "_duck",
-        "_is_lasting",
         "_queries",
         "_reads_tables",
         "_seen",
         "_statements",
         "_version",
+        "is_lasting",
         "reads_files",
     )
 
@@ -50,14 +50,15 @@ class TablesVersion:
         """Find out what the names in the queries mean."""
         self.reads_files = any(reads_files(each, self._duck) for each in self._queries)
         """Whether a query may read files, which DuckDB looks for when it prepares the query."""
-        self._is_lasting = not self.reads_files and not any(
+        self.is_lasting = not self.reads_files and not any(
             volatile_in(each, self._duck) for each in self._queries
         )
+        """Whether the version stays the same until a statement runs."""
 
     def is_still(self, version: int) -> bool:
         """Tell whether this is the version; DuckDB is not asked, so any thread may call it."""
         is_seen = not self._reads_tables or self._statements() == self._seen
-        return is_seen and self._is_lasting and version == self._version
+        return is_seen and self.is_lasting and version == self._version
 
     def __call__(self) -> int:
         """Return the version at this moment; DuckDB may be asked."""
@@ -66,6 +67,6 @@ class TablesVersion:
             self._look()
             self._seen = statements
             self._version += 1
-        elif not self._is_lasting:
+        elif not self.is_lasting:
             self._version += 1
         return self._version

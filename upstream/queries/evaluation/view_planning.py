@@ -15,9 +15,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
+from ..partials.grouped_state import GroupedState
+from ..partials.leading_places import LeadingPlaces
 from ..results.failing_rows import FailingRows
 from ..rewriting.collations import may_collate
 from ..rewriting.explain_view import explain_view
+from ..rewriting.leading_rows import leading_rows
 from ..rewriting.relations import tables_in
 from ..rewriting.split import split
 from ..rewriting.split_query import SplitQuery
@@ -30,6 +33,7 @@ from ..sql.reading_outside import volatile_in
 from ..sql.standing_needs import tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
+from .finish_tables import finish_tables
 from .increments import ChunkLeaf, Increments
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .signed_leaf import SignedLeaf
@@ -46,11 +50,13 @@ if TYPE_CHECKING:
     from ...tables.engine_stream import EngineStream
     from ...tables.log import LogReader
     from ..choices import Choices
+    from ..partials.grouped_state import Read
     from ..rewriting.split_query import Leaf
     from ..rewriting.static_parts import StaticPart
     from ..sql import ParsedQuery
     from ..sql.trees import Query
     from .changing_leaf import Followable
+    from .finish_tables import FinishTables
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
     from .signed_stream import SignedStream, SignOption
@@ -188,8 +194,9 @@ class _ViewPlanner:
             split_query, leaves=tuple(self._with_static_parts(leaf) for leaf in split_query.leaves)
         )
         readers, followed = sources.readers(), sources.followed()
-        leaves = [self._leaf(leaf, followed) for leaf in split_query.leaves]
-        evaluation = self._evaluation(split_query, leaves, readers, followed)
+        tables = self._finish_tables(split_query)
+        leaves = [self._leaf(leaf, split_query, tables, followed) for leaf in split_query.leaves]
+        evaluation = self._evaluation(split_query, leaves, tables, readers, followed)
         self._undo.append(evaluation.close)
         query = self._given.parsed.query
         plan = Plan(
@@ -352,32 +359,64 @@ class _ViewPlanner:
         self,
         split_query: SplitQuery,
         leaves: Sequence[IncrementalLeaf],
+        tables: FinishTables | None,
         readers: Sequence[LogReader],
         followed: Sequence[FollowedRows],
     ) -> ViewEvaluation:
         schema, chunks = self._given.schema.inner, self._sources.chunks
-        finish = Finish(split_query, leaves, schema, self._duck, chunks=chunks, bounds={})
+        sides = (*self._sources.sides, *followed)
+        read = self._version_of(
+            split_query.finish,
+            *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
+        )
+        finish = Finish(
+            split_query,
+            leaves,
+            schema,
+            self._duck,
+            chunks=chunks,
+            bounds={},
+            # a statement may also have changed a setting, such as the time zone
+            version=lambda: (self._tables_version(), read(), *(each.version for each in sides)),
+            tables=tables,
+        )
         return ViewEvaluation(
             readers,
             Increments(leaves, finish, self._given.failing),
             finish=finish,
-            side_tables=(*self._sources.sides, *followed),
-            tables_version=self._version_of(
-                split_query.finish,
-                *(leaf.partial for leaf in split_query.leaves if not self._is_of_stream(leaf)),
-            ),
+            side_tables=sides,
+            tables_version=read,
             failing=self._given.failing,
         )
 
-    def _leaf(self, leaf: Leaf, followed: Sequence[FollowedRows]) -> IncrementalLeaf:
-        """Return what evaluates a leaf."""
+    def _finish_tables(self, query: SplitQuery) -> FinishTables | None:
+        """Compute what the finish reads of tables, if it can read that instead."""
+        schemas = {leaf.relation: leaf.schema for leaf in query.leaves if leaf.schema is not None}
+        return finish_tables(
+            query,
+            self._duck,
+            changing=self._lent(),
+            lent={**self._sources.chunks, **schemas},
+            version=self._version_of(query.finish),
+            undo=self._undo,
+        )
+
+    def _leaf(
+        self,
+        leaf: Leaf,
+        query: SplitQuery,
+        static: FinishTables | None,
+        followed: Sequence[FollowedRows],
+    ) -> IncrementalLeaf:
+        """Return what evaluates a leaf of a query."""
         chunks, first = self._sources.chunks, len(self._sources.names)
         if self._is_of_stream(leaf):
             schema = chunks[f"chunk_{leaf.windows[0]}"]
             sign = self._sign_of(leaf)
-            if sign is None:
-                return ChunkLeaf(leaf, schema, self._duck, cumulative=True)
-            return SignedLeaf(leaf, schema, self._duck, sign=sign)
+            if sign is not None:
+                return SignedLeaf(leaf, schema, self._duck, sign=sign)
+            reading = self._reading(leaf, query, static)
+            return ChunkLeaf(leaf, schema, self._duck, cumulative=True, read=reading)
         tables = self._version_of(leaf.partial)
         made = self._changing.get(leaf.relation)
         if made is not None:
@@ -401,6 +440,16 @@ class _ViewPlanner:
     def _version_of(self, *queries: Query) -> TablesVersion:
         """Return what tells whether queries may read something else than before."""
         return TablesVersion(queries, self._duck, self._tables_version)
+
+    def _reading(self, leaf: Leaf, query: SplitQuery, tables: FinishTables | None) -> Read:
+        """Return what reads the groups of a state that the finish needs."""
+        if tables is not None and leaf.relation in tables.relations:
+            return lambda state: state.of_groups(tables.keys(leaf.relation))
+        leading = leading_rows(leaf, query, Trial(self._duck, self._sources.chunks))
+        if leading is None:
+            return GroupedState.table
+        places = LeadingPlaces(leading)
+        return lambda state: state.first(places)
 
     def _explained(self, split_query: SplitQuery, leaves: Sequence[IncrementalLeaf]) -> str:
         static = [" joined with ".join(part.reads) for part in self._parts]

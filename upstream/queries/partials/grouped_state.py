@@ -14,9 +14,9 @@ state is the same whatever the order of the partials, even if one takes away wha
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...rows.arrow_words import Integers, Numbers
     from ..rewriting.split_query import State
     from .cells import Write
+    from .leading_places import LeadingPlaces
     from .placed_groups import Placing
 
 _SPARE_PLACES: Final = 4_096
@@ -111,6 +112,22 @@ class _Held:
         return [cells for column in self.columns for cells in column.cells]
 
 
+class _Read(NamedTuple):
+    """The groups at the places that were returned last. A place never gets another group."""
+
+    held: _Held
+    places: Integers
+    groups: list[pa.Array]
+
+
+class _Keys(NamedTuple):
+    """The groups that were looked up last, and their codes."""
+
+    held: _Held
+    table: pa.Table
+    codes: Integers
+
+
 class GroupedState:
     """One row for each group: its states over all partials.
 
@@ -124,7 +141,17 @@ class GroupedState:
     {'k': ['a', 'b'], 'n': [4, 2]}
     """
 
-    __slots__ = ("_counted_by", "_groups", "_held", "_is_signed", "_schema", "_states", "_table")
+    __slots__ = (
+        "_counted_by",
+        "_groups",
+        "_held",
+        "_is_signed",
+        "_keys",
+        "_read",
+        "_schema",
+        "_states",
+        "_table",
+    )
 
     def __init__(
         self,
@@ -146,6 +173,8 @@ class GroupedState:
         self._is_signed = is_signed
         self._held = self._empty()
         self._table: pa.Table | None = None
+        self._keys: _Keys | None = None
+        self._read: _Read | None = None
 
     @property
     def rows(self) -> int:
@@ -190,12 +219,56 @@ class GroupedState:
         """Return the merge; a returned table never changes. O(groups), if something has changed."""
         if self._table is None:
             live = self._held.live()
-            arrays = dict(zip(self._groups, self._held.groups.values(live), strict=True))
-            for column in self._held.columns:
-                arrays |= column.columns(live)
-            in_order = [arrays[name] for name in self._schema.names]
-            self._table = pa.Table.from_arrays(in_order, schema=self._schema)
+            self._table = self._table_of(live, self._held.groups.values(live))
         return self._table
+
+    def first(self, leading: LeadingPlaces) -> pa.Table:
+        """Return the rows with the first values of a column, or all rows.
+
+        All are returned if a value is NULL or does not fit 64 bits.
+        """
+        live = self._held.live()
+        values = self._values_of(leading.column, live) if isinstance(live, int) else None
+        if values is None:
+            return self.table()
+        return self._rows_at(leading.among(values))
+
+    def of_groups(self, keys: pa.Table | None) -> pa.Table:
+        """Return the rows of these groups, if there are any; all rows if no groups are given.
+
+        The same table of keys is looked up only once. All rows may also be returned if they are not
+        many more.
+        """
+        held, known = self._held, self._keys
+        if keys is None or 2 * keys.num_rows > held.groups.size or held.gone:
+            return self.table()
+        if known is None or known.held is not held or known.table is not keys:
+            columns = [one_array(column) for column in keys.columns]
+            known = _Keys(held, keys, held.groups.codes_of(columns, keys.num_rows))
+            self._keys = known
+        return self._rows_at(held.groups.places_of(known.codes))
+
+    def _rows_at(self, places: Integers) -> pa.Table:
+        known = self._read
+        is_known = known is not None and known.held is self._held
+        if known is None or not is_known or not np.array_equal(places, known.places):
+            known = _Read(self._held, places, self._held.groups.values(places))
+            self._read = known
+        return self._table_of(places, known.groups)
+
+    def _values_of(self, name: str, size: int) -> Integers | None:
+        """Return the values of a column at the first places as integers in the same order."""
+        for state, column in zip(self._states, self._held.columns, strict=True):
+            if name in state.columns:
+                return column.integers(size)
+        return None
+
+    def _table_of(self, live: Integers | int, groups: list[pa.Array]) -> pa.Table:
+        arrays = dict(zip(self._groups, groups, strict=True))
+        for column in self._held.columns:
+            arrays |= column.columns(live)
+        in_order = [arrays[name] for name in self._schema.names]
+        return pa.Table.from_arrays(in_order, schema=self._schema)
 
     def save(self) -> pa.Table:
         """Return all that is needed to go on, to be restored in a state of the same form."""
@@ -275,6 +348,10 @@ class GroupedState:
         assert held.gone == np.count_nonzero(~is_live)
         for cells in filter(None, _cells_of(held).values()):
             assert not cells.of(size)[~is_live].any(), "what is left where no rows are is 0"
+
+
+Read = Callable[[GroupedState], pa.Table]
+"""Returns the rows of a state that a reader needs."""
 
 
 def subtracts(state: State, schema: pa.Schema) -> bool:

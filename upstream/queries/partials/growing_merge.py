@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
+    from .grouped_state import Read
     from .running_merge import TableMerge
 
 _ROWS: Final = 8_192
@@ -40,7 +41,10 @@ _BEFORE_ALL: Final = -(1 << 63)
 
 
 class GrowingMerge:
-    """Adds everything up to the position's end to one grouped state."""
+    """Adds everything up to the position's end to one grouped state.
+
+    `read` reads the state; it may leave out groups that are not needed.
+    """
 
     __slots__ = (
         "_end",
@@ -49,6 +53,7 @@ class GrowingMerge:
         "_merge_at",
         "_new_state",
         "_overflowed",
+        "_read",
         "_state",
         "_unsettled",
         "_waiting",
@@ -61,7 +66,9 @@ class GrowingMerge:
         merge: TableMerge,
         *,
         is_signed: bool = False,
+        read: Read = GroupedState.table,
     ) -> None:
+        self._read = read
         self._new_state = bind(GroupedState, groups, states, merge.schema, is_signed=is_signed)
         self._state = self._new_state()
         self._merge = merge
@@ -107,7 +114,7 @@ class GrowingMerge:
         self._take_in()
         if self._overflowed is not None:
             return self._overflowed.merged(first, self._end)
-        return self._state.table()
+        return self._read(self._state)
 
     def forget(self, before: int) -> None:
         """Do nothing, since no chunk is kept."""

@@ -32,6 +32,7 @@ from .chunk_tree import ChunkTree
 from .cumulative_merge import CumulativeMerge
 from .dense_merge import DenseMerge
 from .dense_window import can_be_dense
+from .grouped_state import GroupedState
 from .growing_merge import GrowingMerge
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
     from ..sql.trees import Query
+    from .grouped_state import Read
 
     TableMerge: TypeAlias = "RelationalMerge | FirstRows | RowConcatenation"
     """Makes one table from several, the oldest first."""
@@ -106,12 +108,14 @@ def running_merge(
     keep: Query | None = None,
     cumulative: bool = False,
     is_signed: bool = False,
+    read: Read = GroupedState.table,
 ) -> RunningMerge:
     """Return the merge for partials of this schema: the groups, then the columns of the states.
 
     `groups` is None if partials are rows; `keep` selects those that can matter. `cumulative` is for
     a landmark: nothing leaves, and only the merge is kept. If it `is_signed`, partials may be
-    negative, and a group of which all is zero is gone.
+    negative, and a group of which all is zero is gone. If the merge is a `GroupedState`, `read`
+    returns its rows, and may leave out groups that are not needed.
     """
     merge: TableMerge
     if keep is not None:
@@ -122,7 +126,7 @@ def running_merge(
         merge = RelationalMerge(groups, states, schema, duck)
     if groups is not None and can_be_dense(groups, states, schema):
         if cumulative:
-            return GrowingMerge(groups, states, merge, is_signed=is_signed)
+            return GrowingMerge(groups, states, merge, is_signed=is_signed, read=read)
         return DenseMerge(groups, states, merge)
     if cumulative:
         return CumulativeMerge(merge)

@@ -58,6 +58,18 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Leading:
+    """The rows of a merged relation with the `count` greatest values of a column, or the least.
+
+    Rows that are equal to the last of them belong to them.
+    """
+
+    column: str
+    count: int
+    is_least: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """One part of a query that is evaluated step by step.
 
@@ -107,7 +119,8 @@ class SplitQuery:
 
     `finish` reads the merged relations of the leaves, each with the columns of its partial and one
     row per group (without groups: one row or none). `direct` are pairs of result column and merged
-    column, if the finish does no more than that; then it need not run. `whole` is the original
+    column, if the finish does no more than that; then it need not run. `direct_of_row` are such
+    pairs if it does no more for a single row without NULLs. `whole` is the original
     query over the chunks, for full evaluation. `row_wise` says that each row of the result comes
     from one row of a stream, so that results over parts of the rows can be concatenated.
     """
@@ -118,6 +131,7 @@ class SplitQuery:
     direct: tuple[tuple[str, str], ...] | None
     whole: exp.Query
     row_wise: bool
+    direct_of_row: tuple[tuple[str, str], ...] | None = None
 
     @property
     def bounds(self) -> frozenset[int]:
