@@ -1,10 +1,11 @@
 """Leaves of a view over rows that come and go, such as the newest row of each key.
 
     rows added, rows removed -> partials, by DuckDB -> their difference -> grouped state
+                             -> single rows with numbers -> first rows, exact sums of doubles
 
 The cost of a change depends on the rows that changed. Where that is not possible, because a state
-has no inverse or rows of several streams are joined, the partial is evaluated over the present rows
-when the view is read: `PresentLeaf`.
+needs every row or rows of several streams are joined, the partial is evaluated over the present
+rows when the view is read: `PresentLeaf`.
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ Rows that are equal in the order of the query are in the order of arrival, here 
 DuckDB may take them in any order. This one does not depend on how the stream was cut into batches,
 and leaves that read the same rows agree on it: if a query numbers rows once in WITH and reads them
 twice, no row has two numbers.
+
+The newest rows of a stream do leave. A view over these keeps a few more rows of each group, in the
+order that the leaf has as its `ranking`.
 """
 
 from __future__ import annotations
