@@ -26,6 +26,7 @@ FILES = tuple(
         *("continuous_query", "evaluation/view", "evaluation/newest", "evaluation/changing_leaf"),
         *("evaluation/followed_rows", "evaluation/state_planning", "evaluation/stream_leaf"),
         *("evaluation/stream_state", "rewriting/static_parts", "rewriting/static_joins"),
+        *("evaluation/followed_state", "evaluation/row_states", "evaluation/ranked_state"),
         *("evaluation/signed_leaf", "evaluation/signed_stream"),
     )
 )

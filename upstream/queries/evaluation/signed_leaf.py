@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from ...database.failure import DatabaseError
 from ...rows.arrow_words import one_array, words
 from ..results.failing_rows import FailedRows
-from ..rewriting.changing import changing
 from ..rewriting.explain import spoken
+from .changing_leaf import subtractable
 from .increments import ChunkLeaf
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class SignedLeaf(ChunkLeaf):
     __slots__ = ("_counts", "_groups", "_names", "_rows_schema", "_sign", "_values", "_written")
 
     def __init__(self, leaf: Leaf, rows_schema: pa.Schema, duck: Duck, *, sign: str) -> None:
-        made = changing(leaf)
+        made = subtractable(leaf)
         assert made is not None, "rows can be taken away from the leaf"
         super().__init__(made.leaf, rows_schema, duck, cumulative=True, is_signed=True)
         self._rows_schema = rows_schema

@@ -21,7 +21,7 @@ from ..rewriting.explain import spoken
 from ..rewriting.not_incremental import listed
 from ..rewriting.split_query import StateKind
 from ..sql.names import did_you_mean
-from .changing_leaf import changeable
+from .changing_leaf import subtractable
 from .planning import WITHOUT_END
 from .view_sources import is_all_rows
 
@@ -139,7 +139,7 @@ def obstacle_to_taking_away(leaf: Leaf, stream: str) -> Obstacle | None:
     if lost:
         texts = {each.columns[0]: _aggregate(written[each.columns[0]], leaf) for each in lost}
         return _of_states(leaf, lost, texts, newest)
-    if changeable(leaf) is None:
+    if subtractable(leaf) is None:
         schema = leaf.schema
         of_type = [name for name in leaf.groups if not has_places(schema.field(name).type)]
         groups = listed([written[name] for name in of_type or leaf.groups])

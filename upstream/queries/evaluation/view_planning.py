@@ -18,6 +18,7 @@ from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, W
 from ..partials.grouped_state import GroupedState
 from ..partials.leading_places import LeadingPlaces
 from ..results.failing_rows import FailingRows, FailingRowsOfInputs
+from ..rewriting.collations import may_collate
 from ..rewriting.explain_view import explain_view
 from ..rewriting.leading_rows import leading_rows
 from ..rewriting.relations import renamed_tables, tables_in
@@ -49,10 +50,10 @@ if TYPE_CHECKING:
     from ...tables.engine_stream import EngineStream
     from ..choices import Choices
     from ..partials.grouped_state import Read
-    from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
     from ..sql import ParsedQuery
     from ..sql.trees import Query
+    from .changing_leaf import Followable
     from .finish_tables import FinishTables
     from .followed_rows import FollowedRows
     from .increments import Leaf as IncrementalLeaf
@@ -184,7 +185,7 @@ class _ViewPlanner:
         self._sources = sources
         self._tables_version = tables_version
         self._undo = undo
-        self._changing: dict[str, ChangingLeaf] = {}
+        self._changing: dict[str, Followable] = {}
         """The leaves that follow newest rows, by the relations of the leaves."""
         self._functions = functions_of(self._duck)
 
@@ -249,19 +250,21 @@ class _ViewPlanner:
         for leaf in split_query.leaves:
             if min(leaf.windows) < first and (len(leaf.windows) > 1 or not _is_bounded(leaf)):
                 return None
-        changing = {leaf.relation: self._changing_leaf(leaf) for leaf in split_query.leaves}
-        self._changing = {name: leaf for name, leaf in changing.items() if leaf is not None}
+        changing = {leaf.relation: self._followable(leaf) for leaf in split_query.leaves}
+        self._changing = {name: how for name, how in changing.items() if how is not None}
         return split_query if self._changing else None
 
     def _is_of_stream(self, leaf: Leaf) -> bool:
         """Tell whether a leaf reads all rows of a stream."""
         return min(leaf.windows) < len(self._sources.names)
 
-    def _changing_leaf(self, leaf: Leaf) -> ChangingLeaf | None:
-        """Return a leaf that follows newest rows, or None if it reads others or cannot follow."""
+    def _followable(self, leaf: Leaf) -> Followable | None:
+        """Return how a leaf follows newest rows, or None if it reads others or cannot follow."""
         if self._is_of_stream(leaf) or tables_in(leaf.partial) & self._lent():
             return None
-        return changeable(leaf)
+        collates = may_collate(self._given.parsed.query, self._duck)
+        trial = Trial(self._duck, self._sources.chunks, collates=collates)
+        return changeable(leaf, trial.with_steps())
 
     def _sign_of(self, leaf: Leaf) -> str | None:
         """Return the column of signs by which rows of a leaf may be taken away, or None."""
@@ -418,7 +421,9 @@ class _ViewPlanner:
         if made is not None:
             rows = followed[leaf.windows[0] - first]
             schema = chunks[f"chunk_{leaf.windows[0]}"]
-            follower = ChangeableLeaf(made, schema, self._duck, present=rows.table, version=tables)
+            follower = ChangeableLeaf(
+                leaf, made, schema, self._duck, present=rows.numbered, version=tables
+            )
             rows.followed_by(follower)
             return follower
         read = {f"chunk_{number}": followed[number - first] for number in leaf.windows}

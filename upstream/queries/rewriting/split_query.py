@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ..sql.window_clause import WindowClause
+    from .ranking import Ranking
 
 
 class StateKind(StrEnum):
@@ -85,6 +86,9 @@ class Leaf:
     its column `__step`, the rows and columns that can matter, with the step in front. The partial
     over the picked rows equals the partial over all rows.
 
+    `ranking`, for a leaf with `keep`, is the order in which the kept rows are first, with which the
+    leaf can follow rows that come and go.
+
     `early`, for a leaf over two windows, is the same leaf with each stream aggregated before the
     join, if that is possible. `schema` is that of the partial, as DuckDB reported it when it was
     tried.
@@ -102,6 +106,7 @@ class Leaf:
     reason: str = ""
     picks: Mapping[int, exp.Select] = field(default_factory=dict)
     keep: exp.Query | None = None
+    ranking: Ranking | None = None
     early: Leaf | None = None
     schema: pa.Schema | None = None
     aggregates: tuple[str, ...] = ()
