@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from .database.duck import Duck
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
-    from .queries.scheduling import Runnable
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -389,7 +388,7 @@ class Engine:
         seconds = seconds_of("seconds", seconds)
         with self._lock:
             self._catalogue.end_moment()
-        return serve(self._runnables, self._scheduler, self._clock, seconds)
+        return serve(self._catalogue.served, self._scheduler, self._clock, seconds)
 
     def close(self) -> None:
         """Close all queries and plans, and the database."""
@@ -449,10 +448,6 @@ class Engine:
     def streams(self) -> Mapping[str, StreamDefinition]:
         """The definitions of the streams, by name."""
         return self._catalogue.streams.definitions()
-
-    def _runnables(self) -> Sequence[Runnable]:
-        plans = [plan for plan in self._catalogue.plans.values() if not plan.is_closed]
-        return [*self._catalogue.evaluated(), *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..errors import NameTakenError, ParameterError, StatementError, UnknownNameError
 from ..tables.engine_stream import Streams
 from ..tables.log import Moment
-from .scheduling import Runnable
+from .scheduling import Runnable, ServedTogether
 from .sql.names import found
 from .sql.source_text import words_of
 
@@ -294,6 +294,14 @@ class Catalogue:
     def evaluated(self) -> list[EvaluatedQuery]:
         """Return what is evaluated: for standing queries, each evaluation once, and the views."""
         return [*dict.fromkeys(self._evaluated.values()), *self.views.values()]
+
+    def served(self) -> list[Runnable]:
+        """Return what a scheduler serves; queries that share their windows are served together."""
+        found: dict[object, list[EvaluatedQuery]] = {}
+        for each in self.evaluated():
+            found.setdefault(each.shared or each, []).append(each)
+        served = [ServedTogether(each) if len(each) > 1 else each[0] for each in found.values()]
+        return [*served, *(plan for plan in self.plans.values() if not plan.is_closed)]
 
     def readers_of_table(self, name: str) -> list[str]:
         """Return the names of the queries and views that read a table, given in lower case."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from ..errors import ClosedError, QueryTypeError, StatementError
 from ..held_interrupt import HeldInterrupt
 from ..rows.arrow_data import empty_table
+from .evaluation.shared_windows import WindowsOfQuery
 from .results.backlog import QueryStatistics
 from .results.emission import Emitter
 from .results.result_reader import ResultReader
@@ -340,6 +341,11 @@ class EvaluatedQuery:
             self._cost += _SMOOTHING * (seconds - self._cost)
 
     # For the engine, which serves queries in an order
+
+    @property
+    def shared(self) -> object:
+        """What it has in common with the queries that are best evaluated with it, or None."""
+        return self._evaluation.shared if isinstance(self._evaluation, WindowsOfQuery) else None
 
     @property
     def name(self) -> str:

@@ -43,6 +43,44 @@ class Runnable(Protocol):
         """Bring the answer up to date, or closer to it."""
 
 
+class ServedTogether:
+    """Several queries as one: a run of one does most of the work of all."""
+
+    __slots__ = ("_runnables",)
+
+    def __init__(self, runnables: Sequence[Runnable]) -> None:
+        self._runnables = runnables
+
+    @property
+    def name(self) -> str:
+        """The name of the first one."""
+        return self._runnables[0].name
+
+    @property
+    def weight(self) -> float:
+        """How much the staleness of all of them matters."""
+        return sum([runnable.weight for runnable in self._runnables])
+
+    def is_due(self) -> bool:
+        """Tell whether there is anything to process for any of them."""
+        return any(runnable.is_due() for runnable in self._runnables)
+
+    def staleness(self) -> float:
+        """Return for how many seconds the answer of the first one that is due has been stale."""
+        due = (runnable for runnable in self._runnables if runnable.is_due())
+        first = next(due, None)
+        return 0.0 if first is None else first.staleness()
+
+    def cost(self) -> float:
+        """Return how many seconds a run of all takes, or 0 if that is unknown."""
+        return sum([runnable.cost() for runnable in self._runnables])
+
+    def run(self) -> None:
+        """Bring the answers of all of them up to date."""
+        for runnable in self._runnables:
+            runnable.run()
+
+
 class QueryScheduler(Protocol):
     """A policy that chooses the queries to run next."""
 

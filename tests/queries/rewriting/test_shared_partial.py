@@ -40,7 +40,7 @@ def test_a_condition_of_one_leaf_becomes_a_case_of_its_columns(tables: Duck) -> 
         "SELECT g, count(*) AS n FROM chunk_0 s GROUP BY g",
     )
     assert text == (
-        "SELECT g AS __g0, COUNT(CASE WHEN x > 1 THEN 1 END) AS __c0, "
+        "SELECT g AS __g0, CAST(COUNT_IF(x > 1) AS BIGINT) AS __c0, "
         "SUM(CASE WHEN x > 1 THEN x END) AS __c1, COUNT(*) AS __c2 FROM chunk_0 AS s GROUP BY 1"
     )
 

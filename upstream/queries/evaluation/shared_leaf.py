@@ -115,8 +115,8 @@ class OwnLeaf:
 
     def columns_in(self, table: pa.Table) -> OwnColumns:
         """Return its columns in a merged relation of all."""
-        names = set(table.schema.names)
-        return next(own for own in self._owned if own.rows in names)
+        schema = table.schema
+        return next(own for own in self._owned if schema.get_field_index(own.rows) >= 0)
 
     def with_rows(self, table: pa.Table, rows: pa.ChunkedArray) -> pa.Table:
         """Return the rows of a table for which this query has read any; `rows` says how many."""

@@ -237,11 +237,8 @@ def _passing(aggregate: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
         return aggregate.copy()
     arguments = [each for each in aggregate.iter_expressions() if isinstance(each, exp.Expr)]
     if all(isinstance(each, exp.Star) for each in arguments):
-        return call("count", _case(condition, _ONE))
+        return cast(call("count_if", condition), "BIGINT")  # faster than to count a CASE
     return call(name_of(aggregate), *(_case(condition, each) for each in arguments))
-
-
-_ONE: Final = exp.Literal.number(1)
 
 
 def _case(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
