@@ -234,8 +234,12 @@ class EvaluatedQuery:
         The queries that fill the streams of this one are evaluated first. If anything is raised on
         the way, no row and no result is lost: the next evaluation continues where this one was.
         """
-        self._others.end_moment()
-        self._evaluate_at_this_moment()
+        others, plan = self._others, self._plan
+        others.end_moment()
+        if plan.side_tables or self._is_closed or others.feeders_of(plan.streams):
+            self._evaluate_at_this_moment()
+        else:  # in fewer steps, because each of a hundred queries comes here for each result
+            self._evaluate_alone()
 
     def _evaluate_at_this_moment(self) -> float:
         if self._is_closed:
@@ -270,8 +274,7 @@ class EvaluatedQuery:
 
     def _is_quiet(self, now: float) -> bool:
         """Tell whether nothing has happened since the last evaluation."""
-        may_give = self._holds_back and self._emitter.held_until(now) is None
-        if may_give or now >= self._due_at:
+        if now >= self._due_at or (self._holds_back and self._emitter.held_until(now) is None):
             return False
         for reader in self._readers:  # noqa: SIM110  # twice as fast as all(), for each result
             if reader.waiting:
