@@ -138,7 +138,7 @@ class SideBySide:
                 self.reference.reset()  # right after a poll, so that nothing was due
                 self.query.reset_landmark()
         self._compare_counts()
-        reasons = [leaf.reason for leaf in self.query._plan.split.leaves]
+        reasons = [leaf.reason for leaf in self.query._evaluated._plan.split.leaves]
         self.found.is_incremental = not any(reasons)
         if self.case.has_to_be_incremental and not self.found.is_incremental:
             self._note(f"it is not incremental: {self.query.explain()}")

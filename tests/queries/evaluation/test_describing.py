@@ -57,8 +57,8 @@ def test_after_a_large_window_explain_says_how_the_next_ones_are_evaluated(engin
 
 def test_explain_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)", evaluation="increments")
-    assert isinstance(query._evaluation, WindowedEvaluation)
-    query._evaluation._portions.count = 2
+    assert isinstance(query._evaluated._evaluation, WindowedEvaluation)
+    query._evaluated._evaluation._portions.count = 2
     chunks = "; the open chunk is evaluated in 2 portions"
     assert now(query) == f"windows are evaluated incrementally{chunks}"
 
@@ -74,7 +74,7 @@ def test_explain_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: E
 def test_explain_omits_a_split_that_never_runs(engine: Engine, text: str, semantics: Any) -> None:
     query = engine.continuous_query(text, semantics=semantics)
     [line] = query.explain().splitlines()
-    assert query._evaluation.describe() == Description(line, None)
+    assert query._evaluated._evaluation.describe() == Description(line, None)
     assert query.explain(sql=True).startswith(f"{line}\nwhole: SELECT ")
 
 

@@ -30,8 +30,8 @@ def engine(shared_engine: Engine) -> Engine:
 )
 def test_each_kind_of_window_has_its_evaluation(engine: Engine, window: str, kind: type) -> None:
     query = engine.continuous_query(f"SELECT count(*) AS n FROM {window}")
-    assert isinstance(query._evaluation, kind)
-    assert (query._plan.reset is None) == (kind is not LandmarkEvaluation)
+    assert isinstance(query._evaluated._evaluation, kind)
+    assert (query._evaluated._plan.reset is None) == (kind is not LandmarkEvaluation)
 
 
 @pytest.mark.parametrize(

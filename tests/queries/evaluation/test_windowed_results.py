@@ -123,7 +123,7 @@ def test_over_arrival_the_clock_makes_the_answer_of_ask_empty(
 
 def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
     """Return what tells how often DuckDB was asked about windows without rows since."""
-    evaluation = query._evaluation
+    evaluation = query._evaluated._evaluation
     assert isinstance(evaluation, WindowedEvaluation)
     whole = evaluation._finish.whole
     runs = 0
