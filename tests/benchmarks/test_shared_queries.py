@@ -24,7 +24,7 @@ pytestmark = pytest.mark.benchmark
 STEP = 20_000
 STEPS = 10
 QUERIES = 100
-SLIDES = 20
+SLIDES = 60
 SUMS = (
     f"SELECT k, sum(v) AS s, count(*) AS n FROM rows(s, {STEPS * STEP}, {STEP}) "
     "WHERE v > 21 GROUP BY k"
@@ -37,15 +37,15 @@ class Queries:
     def __init__(self, texts: Sequence[str]) -> None:
         self._random = np.random.default_rng(18)
         self.engine = Engine(clock=ManualClock())
-        self.engine.sql("CREATE STREAM s (k BIGINT, v BIGINT)")
+        self.engine.sql("CREATE STREAM s (k BIGINT, g BIGINT, v BIGINT, x DOUBLE)")
         self.queries = [self.engine.continuous_query(text) for text in texts]
         for _ in range(STEPS + 1):
             self.slide(self.batch())
 
     def batch(self) -> pa.Table:
         """Return the rows of a slide."""
-        keys, values = (self._random.integers(0, most, STEP) for most in (20, 1_000))
-        return pa.table({"k": keys, "v": values})
+        k, g, v = (self._random.integers(0, most, STEP) for most in (20, 200, 1_000))
+        return pa.table({"k": k, "g": g, "v": v, "x": self._random.random(STEP)})
 
     def slide(self, rows: pa.Table) -> int:
         """Append rows, serve all queries, take their results, and return how many there are."""

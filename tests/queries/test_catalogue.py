@@ -55,7 +55,7 @@ def chained() -> Iterator[Catalogue]:
         yield engine._catalogue
 
 
-def names(queries: Iterable[EvaluatedQuery]) -> list[str]:
+def names(queries: Iterable[ContinuousQuery | EvaluatedQuery]) -> list[str]:
     return [query.name for query in queries]
 
 

@@ -235,8 +235,12 @@ class EvaluatedQuery:
         The queries that fill the streams of this one are evaluated first. If anything is raised on
         the way, no row and no result is lost: the next evaluation continues where this one was.
         """
-        self._others.end_moment()
-        self._evaluate_at_this_moment()
+        others, plan = self._others, self._plan
+        others.end_moment()
+        if plan.side_tables or self._is_closed or others.feeders_of(plan.streams):
+            self._evaluate_at_this_moment()
+        else:  # in fewer steps, because each of a hundred queries comes here for each result
+            self._evaluate_alone()
 
     def _evaluate_at_this_moment(self) -> float:
         if self._is_closed:
