@@ -1,0 +1,94 @@
+"""Inserts beside readers, and readers beside inserts: views, full evaluation and chDB.
+
+As in the views paper, one thread inserts calls of the AIM workload and another asks for its six
+queries at random. The wall clock is measured. `AIM_CUSTOMERS` and `TPCH_SCALE` set the size as in
+`test_view_peers.py`, and `READ_SECONDS` for how long rows are inserted at a rate.
+"""
+
+from __future__ import annotations
+
+import os
+from statistics import median
+
+import pytest
+
+from tests.benchmarks import aim, chdb_views
+from tests.benchmarks.chdb_views import StateViews
+from tests.benchmarks.measure import Table
+from tests.benchmarks.readers import Reader, Seen, inserting, p99
+from tests.benchmarks.test_view_peers import (
+    BATCH,
+    CUSTOMERS,
+    FULL,
+    STATES,
+    VIEW,
+    assert_same_answers,
+)
+from tests.benchmarks.tpch_rows import batches_of
+from tests.benchmarks.view_systems import Deferred, System, Views
+
+pytestmark = pytest.mark.benchmark
+
+READ_SECONDS = float(os.environ.get("READ_SECONDS", "2"))
+NAMES = tuple(aim.QUERIES)
+
+
+def systems() -> dict[str, System]:
+    """Return all systems, each with one call per customer."""
+    setting = aim.setting(CUSTOMERS)
+    made: dict[str, System] = {VIEW: Views(setting), FULL: Deferred(setting)}
+    if chdb_views.is_installed():
+        made[STATES] = StateViews(setting, chdb_views.AIM)
+    for batch in batches_of(aim.calls(CUSTOMERS, CUSTOMERS), 10 * BATCH):
+        for system in made.values():
+            system.insert(batch)
+    assert_same_answers(made, NAMES)
+    return made
+
+
+def print_asks(table: Table, what: str, seen: Seen) -> None:
+    """Print how often was asked, and how long it took."""
+    table.row(f"{what}: asked, 1/s", seen.asks_per_second, None, "")
+    table.row(f"{what}: an answer, median", median(seen.asks) * 1e3, None, "ms")
+    table.row(f"{what}: an answer, 99 %", p99(seen.asks) * 1e3, None, "ms")
+
+
+def test_inserts_with_and_without_readers() -> None:
+    batches = batches_of(aim.calls(CUSTOMERS, CUSTOMERS, seed=9), BATCH)
+    table = Table(
+        f"six views, {CUSTOMERS:,} customers, {CUSTOMERS:,} calls in batches of {BATCH:,}"
+    )
+    made = systems()
+    for key, system in made.items():
+        readers = {
+            "": None,
+            ", a reader that asks 10 times/s": Reader(system, NAMES, 0.1),
+            ", a reader without pause": Reader(system, NAMES),
+        }
+        for what, reader in readers.items():
+            seen = inserting(system, batches, names=NAMES, reader=reader)
+            table.row(f"{key}{what}: million rows/s", seen.rows_per_second / 1e6, None, "")
+            if seen.asks:
+                print_asks(table, f"{key}{what}", seen)
+    assert_same_answers(made, NAMES)
+    for system in made.values():
+        system.close()
+
+
+@pytest.mark.parametrize("pause", [0.01, 0.1])
+@pytest.mark.parametrize("rate", [10_000, 50_000])
+def test_readers_beside_inserts(rate: int, pause: float) -> None:
+    size = int(rate * pause)
+    batches = batches_of(aim.calls(CUSTOMERS, int(rate * READ_SECONDS), seed=8), size)
+    table = Table(f"{rate:,} inserts/s in batches of {size:,}, {CUSTOMERS:,} customers")
+    made = systems()
+    for key, system in made.items():
+        reader = Reader(system, NAMES)
+        seen = inserting(system, batches, names=NAMES, period=pause, reader=reader)
+        table.row(f"{key}: inserted, 1,000 rows/s", seen.rows_per_second / 1e3, None, "")
+        table.row(f"{key}: an insert, 99 %", p99(seen.puts) * 1e3, None, "ms")
+        print_asks(table, key, seen)
+        table.row(f"{key}: processors used", seen.cores, None, "")
+    assert_same_answers(made, NAMES)
+    for system in made.values():
+        system.close()
