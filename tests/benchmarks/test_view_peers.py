@@ -1,7 +1,8 @@
 """Views beside full evaluation in DuckDB and beside ClickHouse's views of states.
 
 Processor time is measured, of one thread each. `TPCH_SCALE` sets the scale of TPC-H, which is 1
-otherwise, and `AIM_CUSTOMERS` the number of customers, which is a million times the scale.
+otherwise. `AIM_CUSTOMERS` sets the number of customers, which is a million times the scale
+otherwise, and `AIM_CALLS` the number of their calls, which is six for each customer.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.benchmark
 
 SCALE = float(os.environ.get("TPCH_SCALE", "1"))
 CUSTOMERS = int(os.environ.get("AIM_CUSTOMERS", str(int(SCALE * 1_000_000))))
+CALLS = int(os.environ.get("AIM_CALLS", str(6 * CUSTOMERS)))
 BATCH = 10_000
 ASKED = 6
 """After so many batches, at the end, all queries are asked."""
@@ -127,17 +129,16 @@ def test_a_query_of_tpch_beside_views_of_states(name: str) -> None:
 
 
 def test_the_queries_of_the_aim_workload() -> None:
-    rows = 6 * CUSTOMERS
-    batches = batches_of(aim.calls(CUSTOMERS, rows + ASKED * BATCH), BATCH)
+    batches = batches_of(aim.calls(CUSTOMERS, CALLS + ASKED * BATCH), BATCH)
     setting = aim.setting(CUSTOMERS)
     names = list(setting.queries)
     systems = systems_of(setting, chdb_views.AIM)
     costs = costs_of(systems, names, batches)
     assert_same_answers(systems, names)
-    table = Table(f"six queries of AIM, {CUSTOMERS:,} customers, {rows:,} calls")
-    print_costs(table, costs, names, rows)
-    print_refreshes(table, costs, names, rows)
-    took = {key: seconds_of_a_refresh(cost, names, rows) for key, cost in costs.items()}
+    table = Table(f"six queries of AIM, {CUSTOMERS:,} customers, {CALLS:,} calls")
+    print_costs(table, costs, names, CALLS)
+    print_refreshes(table, costs, names, CALLS)
+    took = {key: seconds_of_a_refresh(cost, names, CALLS) for key, cost in costs.items()}
     table.row("insert a batch, and ask, by full evaluation", took[VIEW] / took[FULL], 1.0)
     for system in systems.values():
         system.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from statistics import median
+from time import perf_counter
 
 import pytest
 
@@ -31,14 +32,23 @@ pytestmark = pytest.mark.benchmark
 
 READ_SECONDS = float(os.environ.get("READ_SECONDS", "2"))
 NAMES = tuple(aim.QUERIES)
+STALE = "view, 1 s old"
 
 
-def systems() -> dict[str, System]:
-    """Return all systems, each with one call per customer."""
-    setting = aim.setting(CUSTOMERS)
-    made: dict[str, System] = {VIEW: Views(setting), FULL: Deferred(setting)}
+class WallClock:
+    """The wall clock, which can be put forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def now(self) -> float:
+        return perf_counter() + self.ahead
+
+
+def filled(made: dict[str, System]) -> dict[str, System]:
+    """Return these systems, and chDB if it is installed, each with one call per customer."""
     if chdb_views.is_installed():
-        made[STATES] = StateViews(setting, chdb_views.AIM)
+        made[STATES] = StateViews(aim.setting(CUSTOMERS), chdb_views.AIM)
     for batch in batches_of(aim.calls(CUSTOMERS, CUSTOMERS), 10 * BATCH):
         for system in made.values():
             system.insert(batch)
@@ -55,15 +65,14 @@ def print_asks(table: Table, what: str, seen: Seen) -> None:
 
 def test_inserts_with_and_without_readers() -> None:
     batches = batches_of(aim.calls(CUSTOMERS, CUSTOMERS, seed=9), BATCH)
-    table = Table(
-        f"six views, {CUSTOMERS:,} customers, {CUSTOMERS:,} calls in batches of {BATCH:,}"
-    )
-    made = systems()
+    table = Table(f"six queries, {CUSTOMERS:,} customers and calls, batches of {BATCH:,}")
+    setting = aim.setting(CUSTOMERS)
+    made = filled({VIEW: Views(setting), FULL: Deferred(setting)})
     for key, system in made.items():
         readers = {
             "": None,
-            ", a reader that asks 10 times/s": Reader(system, NAMES, 0.1),
-            ", a reader without pause": Reader(system, NAMES),
+            ", asked 10 times/s": Reader(system, NAMES, 0.1),
+            ", asked without pause": Reader(system, NAMES),
         }
         for what, reader in readers.items():
             seen = inserting(system, batches, names=NAMES, reader=reader)
@@ -81,7 +90,9 @@ def test_readers_beside_inserts(rate: int, pause: float) -> None:
     size = int(rate * pause)
     batches = batches_of(aim.calls(CUSTOMERS, int(rate * READ_SECONDS), seed=8), size)
     table = Table(f"{rate:,} inserts/s in batches of {size:,}, {CUSTOMERS:,} customers")
-    made = systems()
+    setting, clock = aim.setting(CUSTOMERS), WallClock()
+    stale = Views(setting, options="WITH (max_staleness = INTERVAL '1 second')", clock=clock)
+    made = filled({VIEW: Views(setting), STALE: stale, FULL: Deferred(setting)})
     for key, system in made.items():
         reader = Reader(system, NAMES)
         seen = inserting(system, batches, names=NAMES, period=pause, reader=reader)
@@ -89,6 +100,7 @@ def test_readers_beside_inserts(rate: int, pause: float) -> None:
         table.row(f"{key}: an insert, 99 %", p99(seen.puts) * 1e3, None, "ms")
         print_asks(table, key, seen)
         table.row(f"{key}: processors used", seen.cores, None, "")
+    clock.ahead += 1.0
     assert_same_answers(made, NAMES)
     for system in made.values():
         system.close()

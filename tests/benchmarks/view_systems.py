@@ -19,6 +19,7 @@ from tests.benchmarks.tpch_rows import folder_of
 from tests.queries.differential.comparison import handed_out
 from tests.queries.tpch import COLUMNS, RELATIONS, text
 from upstream import Engine, ManualClock
+from upstream.clock import Clock
 
 Ask = Callable[[str], pa.Table]
 """Returns the result of a query, by its name."""
@@ -65,18 +66,18 @@ class System(Protocol):
 
 
 class Views:
-    """Each query is a view over the stream."""
+    """Each query is a view over the stream, with these options if there are any."""
 
     clock = staticmethod(thread_time)
 
-    def __init__(self, setting: Setting) -> None:
-        self.engine = Engine(clock=ManualClock())
+    def __init__(self, setting: Setting, *, options: str = "", clock: Clock | None = None) -> None:
+        self.engine = Engine(clock=ManualClock() if clock is None else clock)
         for name, path in setting.tables.items():
             self.engine.create_table(name, path)
         # with a key, the stream would keep the newest row of each
         self.engine.sql(f"CREATE STREAM {setting.stream} ({setting.columns})")
         for name, query in setting.queries.items():
-            self.engine.sql(f"CREATE VIEW {name} AS {query}")
+            self.engine.sql(f"CREATE VIEW {name} {options} AS {query}")
         self._stream = setting.stream
         self._views = {name: self.engine._catalogue.views[name] for name in setting.queries}
 
