@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...database.failure import DatabaseError
+from ...database.wide_integers import labelled, with_wide_integers
 from ...rows.arrow_data import empty_table
 from ..results.error_text import error_text
 from ..rewriting.explain import state_names
+from ..rewriting.merged_relation import cast_to_int128
 from ..rewriting.relations import PARTIALS, Merged, finish_over
 from ..sql.lending import prepare
 
@@ -26,7 +28,7 @@ class Finish:
     If there are no partials, the query runs as the user wrote it.
     """
 
-    __slots__ = ("_direct", "_finish", "_names", "_state_names", "schema", "whole")
+    __slots__ = ("_direct", "_finish", "_lent", "_names", "_state_names", "schema", "whole")
 
     def __init__(
         self,
@@ -52,15 +54,21 @@ class Finish:
             relation.relation: Merged(name, leaf.merge_query)
             for relation, leaf, name in zip(split.leaves, leaves, self._names, strict=True)
         }
-        lent = {name: leaf.schema for name, leaf in zip(self._names, leaves, strict=True)}
-        self._finish = prepare(duck, finish_over(merges, split.finish), {**lent, **bounds})
+        wide = cast_to_int128(split.finish)
+        self._lent = {
+            name: with_wide_integers(leaf.schema, wide) if leaf.merge_query is None else leaf.schema
+            for name, leaf in zip(self._names, leaves, strict=True)
+        }
+        self._finish = prepare(duck, finish_over(merges, split.finish), {**self._lent, **bounds})
 
     def run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
         """Compute a result from the relations of the leaves."""
         if self._direct is not None:
             result = merged[0].select(self._direct).rename_columns(self.schema.names)
         else:
-            result = self._finish.run(**dict(zip(self._names, merged, strict=True)), **bounds)
+            lent = zip(self._lent.items(), merged, strict=True)
+            tables = {name: labelled(table, schema) for (name, schema), table in lent}
+            result = self._finish.run(**tables, **bounds)
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
 
     def bind_anew(self) -> None:
