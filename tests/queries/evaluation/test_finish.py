@@ -174,6 +174,8 @@ def test_sums_of_integers_are_lent_to_duckdb_as_wide_integers(duck: Duck, *, mer
     schema = pa.schema([("k", pa.string()), ("x", pa.decimal128(38)), ("mean", pa.float64())])
     finish = finish_of(text, schema, duck, merges=merges)
     _, partial = split_of(text, duck)
+    [lent] = finish._lent.values()
+    assert (pa.binary(16) in lent.types) is not merges
     rows = pa.table({"k": ["a", "b", "a", "c"], "x": [2**62, 5, 2**62, None]}, SCHEMA)
     for _ in range(3):
         found = finish.run([partial.run(chunk_0=rows)], {})
