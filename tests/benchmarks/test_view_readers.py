@@ -1,13 +1,15 @@
 """Inserts beside readers, and readers beside inserts: views, full evaluation and chDB.
 
 As in the views paper, one thread inserts calls of the AIM workload and another asks for its six
-queries at random. The wall clock is measured. `AIM_CUSTOMERS` and `TPCH_SCALE` set the size as in
+queries at random, and the wall clock is measured. What a question costs without inserts is measured
+in processor time. `AIM_CUSTOMERS` and `TPCH_SCALE` set the size as in
 `test_view_peers.py`, and `READ_SECONDS` for how long rows are inserted at a rate.
 """
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from statistics import median
 from time import perf_counter
 
@@ -26,12 +28,13 @@ from tests.benchmarks.test_view_peers import (
     assert_same_answers,
 )
 from tests.benchmarks.tpch_rows import batches_of
-from tests.benchmarks.view_systems import Deferred, System, Views
+from tests.benchmarks.view_systems import Deferred, System, Views, seconds
 
 pytestmark = pytest.mark.benchmark
 
 READ_SECONDS = float(os.environ.get("READ_SECONDS", "2"))
 NAMES = tuple(aim.QUERIES)
+ASKS = 51
 STALE = "view, 1 s old"
 
 
@@ -45,11 +48,11 @@ class WallClock:
         return perf_counter() + self.ahead
 
 
-def filled(made: dict[str, System]) -> dict[str, System]:
-    """Return these systems, and chDB if it is installed, each with one call per customer."""
+def filled(made: dict[str, System], calls: int = CUSTOMERS) -> dict[str, System]:
+    """Return these systems, and chDB if it is installed, with so many calls."""
     if chdb_views.is_installed():
         made[STATES] = StateViews(aim.setting(CUSTOMERS), chdb_views.AIM)
-    for batch in batches_of(aim.calls(CUSTOMERS, CUSTOMERS), 10 * BATCH):
+    for batch in batches_of(aim.calls(CUSTOMERS, calls), 10 * BATCH):
         for system in made.values():
             system.insert(batch)
     assert_same_answers(made, NAMES)
@@ -61,6 +64,19 @@ def print_asks(table: Table, what: str, seen: Seen) -> None:
     table.row(f"{what}: asked, 1/s", seen.asks_per_second, None, "")
     table.row(f"{what}: an answer, median", median(seen.asks) * 1e3, None, "ms")
     table.row(f"{what}: an answer, 99 %", p99(seen.asks) * 1e3, None, "ms")
+
+
+def test_questions_without_inserts() -> None:
+    setting = aim.setting(CUSTOMERS)
+    made = filled({VIEW: Views(setting), FULL: Deferred(setting)}, calls=BATCH)
+    table = Table(f"asked by SQL after {BATCH:,} calls, {CUSTOMERS:,} customers")
+    for name in NAMES:
+        for key, system in made.items():
+            reader = system.reader()
+            took = median(seconds(system, partial(reader, name)) for _ in range(ASKS))
+            table.row(f"{name}, {key}: 1/s", 1 / took, None, "")
+    for system in made.values():
+        system.close()
 
 
 def test_inserts_with_and_without_readers() -> None:
