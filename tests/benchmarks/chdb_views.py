@@ -192,7 +192,7 @@ AIM: Final = {
         "entity_id",
         f"""SELECT entity_id, sumState(duration) AS total,
             countIfState(NOT long_distance) AS local {_BY_CUSTOMER} GROUP BY entity_id""",
-        """SELECT avg(duration) FROM (
+        """SELECT avgOrNull(duration) FROM (
             SELECT sumMerge(total) AS duration FROM Q1 GROUP BY entity_id
             HAVING countIfMerge(local) > 2)""",
     ),
@@ -200,7 +200,7 @@ AIM: Final = {
         "entity_id",
         f"""SELECT entity_id, maxState(cost) AS highest, countState() AS calls {_BY_CUSTOMER}
         GROUP BY entity_id""",
-        """SELECT max(cost) FROM (
+        """SELECT maxOrNull(cost) FROM (
             SELECT maxMerge(highest) AS cost FROM Q2 GROUP BY entity_id
             HAVING countMerge(calls) > 2)""",
     ),
