@@ -18,6 +18,7 @@ SECONDS = float(os.environ.get("THREADS_SECONDS", "3"))
 WRITERS = 2
 VIEWS = {
     "totals": "SELECT k, sum(x) AS s, count(*) AS n, max(x) AS m FROM ticks GROUP BY k",
+    "same": "SELECT k, sum(x) AS s, count(*) AS n, max(x) AS m FROM ticks GROUP BY k",
     "above": "SELECT k, s, n, m FROM totals",
     "joined": "SELECT k, s, n, m FROM totals JOIN names USING (k)",
     "twice": (
@@ -111,6 +112,7 @@ def test_each_answer_of_a_view_is_a_prefix_of_what_each_thread_appended() -> Non
         counts = engine.view("totals").statistics()
         assert counts.rows_read == sum(stress.returned)
         assert counts.rows_held == WRITERS
+        assert "shared with same" in engine.view("totals").explain()
 
 
 def test_an_append_does_not_wait_for_a_view_that_is_read() -> None:

@@ -139,3 +139,12 @@ def test_an_error_can_be_told_for_a_text_in_which_everything_has_the_same_place(
     assert told.text.startswith("CREATE")
     assert type(told) is QueryError
     assert QueryError("wrong").within("CREATE").text == "CREATE"
+
+
+def test_a_part_of_a_statement_may_need_another_hint() -> None:
+    error = QueryError("wrong", "SELECT a", 7, "first")
+    assert (error.within("SELECT a").hint, error.within("SELECT a", "second").hint) == (
+        "first",
+        "second",
+    )
+    assert str(error.within("SELECT a", "second")) == str(error).replace("first", "second")

@@ -187,6 +187,8 @@ class Engine:
             SELECT symbol, avg(price) FROM trades GROUP BY symbol
 
         A stream in it is all its rows since then, and `latest(trades)` the newest row of each key.
+        With `sign = 'op'`, rows of the stream that has the column `op` are added where it is 1, and
+        take an equal row away where it is -1.
         `EXPLAIN means` says which part of the query runs when. `view("means").save(path)` saves it.
         """
         self._check_open()
@@ -450,7 +452,7 @@ class Engine:
 
     def _runnables(self) -> Sequence[Runnable]:
         plans = [plan for plan in self._catalogue.plans.values() if not plan.is_closed]
-        return [*self.queries, *self._catalogue.views.values(), *plans]
+        return [*self._catalogue.evaluated(), *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:

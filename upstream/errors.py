@@ -272,13 +272,16 @@ class QueryError(UpStreamError, ValueError):
             self.column = place - text.rfind("\n", 0, place)
         super().__init__("\n".join([*self._headline(), *self._shown_line(), *self._advice()]))
 
-    def within(self, text: str) -> QueryError:
-        """Return the same error for a text of which this one is a part, with blanks around it."""
+    def within(self, text: str, hint: str = "") -> QueryError:
+        """Return the same error for a text of which this one is a part, with blanks around it.
+
+        It has another hint if one is given.
+        """
         place = None
         if self.line is not None and self.column is not None:
             lines = text.split("\n")[: self.line - 1]
             place = sum(len(line) + 1 for line in lines) + self.column - 1
-        return type(self)(self.reason, text, place, self.hint)
+        return type(self)(self.reason, text, place, hint or self.hint)
 
     def _headline(self) -> list[str]:
         at = "" if self.line is None else f" (line {self.line}, column {self.column})"

@@ -10,6 +10,8 @@ import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock, Result
 from upstream.queries.choices import Way
+from upstream.queries.evaluation.shared_windows import WindowsOfQuery
+from upstream.queries.evaluation.windowed import WindowedEvaluation
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables.engine_stream import EngineStream
 from upstream.tables.log import LogReader
@@ -82,3 +84,12 @@ def waiting(reader: LogReader) -> pa.Table:
 def held(query: ContinuousQuery) -> int:
     """Return how many rows a query holds."""
     return query.statistics().rows_held
+
+
+def windows_of(query: ContinuousQuery) -> WindowedEvaluation:
+    """Return what evaluates the windows of a query."""
+    evaluation = query._evaluated._evaluation
+    if isinstance(evaluation, WindowsOfQuery):
+        return evaluation.windows
+    assert isinstance(evaluation, WindowedEvaluation)
+    return evaluation

@@ -8,9 +8,10 @@ from itertools import count
 import pyarrow as pa
 import pytest
 
-from upstream import ContinuousQuery, Engine, ManualClock
+from upstream import Engine, ManualClock
 from upstream.errors import NameTakenError, StatementError, UnknownNameError
 from upstream.queries.catalogue import Catalogue
+from upstream.queries.evaluated_query import EvaluatedQuery
 from upstream.queries.evaluation.view import ViewEvaluation
 
 
@@ -54,7 +55,7 @@ def chained() -> Iterator[Catalogue]:
         yield engine._catalogue
 
 
-def names(queries: Iterable[ContinuousQuery]) -> list[str]:
+def names(queries: Iterable[EvaluatedQuery]) -> list[str]:
     return [query.name for query in queries]
 
 

@@ -24,7 +24,10 @@ FILES = tuple(
     for name in (
         *("view", "maintained_view", "catalogue", "statements", "known_queries", "one_time"),
         *("continuous_query", "evaluation/view", "evaluation/newest", "evaluation/changing_leaf"),
-        *("evaluation/followed_rows", "rewriting/static_parts", "rewriting/static_joins"),
+        *("evaluation/followed_rows", "evaluation/state_planning", "evaluation/stream_leaf"),
+        *("evaluation/stream_state", "rewriting/static_parts", "rewriting/static_joins"),
+        *("evaluation/followed_state", "evaluation/row_states", "evaluation/ranked_state"),
+        *("evaluation/signed_leaf", "evaluation/signed_stream"),
     )
 )
 OLD = "SELECT k, max(x * v) AS n, 0 AS m, 0 AS x FROM bids JOIN names USING (k) GROUP BY k"
@@ -33,6 +36,10 @@ NEW = (
     " (SELECT k, sum(x * v) AS n FROM bids JOIN names USING (k) GROUP BY k) AS q USING (k)"
 )
 """Each reads a part of a table that is computed once; the new one a view and newest rows, too."""
+TWIN = (
+    "SELECT max(n) AS n FROM (SELECT k, sum(x * v) AS n FROM bids JOIN names USING (k) GROUP BY k)"
+)
+"""It keeps the same of the stream as the new one."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,8 @@ class Action:
     before: Callable[[Engine], object]
     act: Callable[[Engine], object]
     answers: tuple[tuple[int, ...] | None, ...]
+    has_twin: bool = False
+    """Whether there is a view with the same state; nothing is fed before the action then."""
 
 
 def feed(engine: Engine) -> None:
@@ -64,6 +73,34 @@ def new(engine: Engine) -> None:
     feed(engine)
 
 
+def twin(engine: Engine) -> None:
+    engine.sql(f"CREATE VIEW twin AS {TWIN}")
+
+
+def old_and_twin(engine: Engine) -> None:
+    twin(engine)
+    engine.sql(f"CREATE VIEW v AS {OLD}")
+
+
+def new_and_twin(engine: Engine) -> None:
+    twin(engine)
+    engine.sql(f"CREATE VIEW v AS {NEW}")
+
+
+SIGNED = (
+    "SELECT k, sum(x * v)::INT AS n, count(*)::INT AS m, 0 AS x"
+    " FROM orders JOIN names USING (k) GROUP BY k"
+)
+"""It takes rows away again, by a column of signs."""
+
+
+def signed(engine: Engine) -> None:
+    engine.sql(f"CREATE VIEW v WITH (sign = 'op') AS {SIGNED}")
+    engine.append("orders", {"k": ["a", "a"], "x": [1, 2], "op": [1, 1]})
+    engine.sql("FROM v")
+    engine.append("orders", {"k": ["a", "b", "a"], "x": [7, 2, 1], "op": [1, 1, -1]})
+
+
 ACTIONS = {
     "create": Action(
         lambda _: None, lambda engine: engine.sql(f"CREATE VIEW v AS {NEW}"), ((8, 4, 3), None)
@@ -73,9 +110,33 @@ ACTIONS = {
         lambda engine: engine.sql(f"CREATE OR REPLACE VIEW v AS {NEW}"),
         ((6, 0, 0), (8, 8, 3)),
     ),
+    "create beside a twin": Action(
+        twin,
+        lambda engine: engine.sql(f"CREATE VIEW v AS {NEW}"),
+        ((8, 4, 3), None),
+        has_twin=True,
+    ),
+    "replace by a twin": Action(
+        old_and_twin,
+        lambda engine: engine.sql(f"CREATE OR REPLACE VIEW v AS {NEW}"),
+        ((6, 0, 0), (8, 4, 3)),
+        has_twin=True,
+    ),
+    "drop beside a twin": Action(
+        new_and_twin,
+        lambda engine: engine.sql("DROP VIEW v"),
+        ((8, 4, 3), None),
+        has_twin=True,
+    ),
     "drop": Action(new, lambda engine: engine.sql("DROP VIEW v"), ((16, 8, 3), None)),
     "read": Action(new, lambda engine: engine.sql("FROM v"), ((16, 8, 3),)),
     "feed": Action(new, lambda engine: engine._catalogue.views["v"].evaluate(), ((16, 8, 3),)),
+    "create with signs": Action(
+        lambda _: None,
+        lambda engine: engine.sql(f"CREATE VIEW v WITH (sign = 'op') AS {SIGNED}"),
+        (None, (16, 1, 0)),
+    ),
+    "read with signs": Action(signed, lambda engine: engine.sql("FROM v"), ((18, 2, 0),)),
     "close": Action(new, lambda engine: engine.close(), ()),
 }
 """Each action is followed by more rows, and the answers are those for `a`: n, m and x."""
@@ -96,19 +157,29 @@ def engine() -> Iterator[Engine]:
 def make(engine: Engine) -> None:
     """Make what the views read."""
     engine.sql("CREATE STREAM bids (k TEXT, x BIGINT) KEY (k)")
+    engine.sql("CREATE STREAM orders (k TEXT, x BIGINT, op TINYINT)")
     engine.sql("CREATE TABLE names AS SELECT 'a' AS k, 2 AS v")
     engine.sql("CREATE VIEW sums AS SELECT k, sum(x) AS n FROM bids GROUP BY k")
 
 
 def left(engine: Engine) -> tuple[int, int, int]:
     """Drop the view, and return what is lent, our own tables, and the readers of the stream."""
-    engine.sql("DROP VIEW IF EXISTS v")
-    engine.sql("DROP VIEW sums")
+    for name in ("v", "twin", "sums"):
+        engine.sql(f"DROP VIEW IF EXISTS {name}")
     lent = engine._duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
     own = engine._duck.rows(
         "SELECT table_name FROM duckdb_tables() WHERE starts_with(table_name, '__')"
     )
     return len(lent), len(own), len(engine._catalogue.streams["bids"].log._readers)
+
+
+def shares(engine: Engine) -> bool:
+    """Tell whether the twin answers, and uses its state with the view if that is the new one."""
+    views = engine._catalogue.views
+    [share] = views["twin"].shares
+    is_new = "v" in views and views["v"].text == NEW
+    assert engine.sql("SELECT n FROM twin").to_pylist() == [{"n": 8}]
+    return share.others == (["v"] if is_new else [])
 
 
 def answer(engine: Engine) -> tuple[int, ...] | None:
@@ -145,9 +216,13 @@ def test_an_interrupt_leaves_a_view_as_it_was_or_done(name: str, engine: Engine)
                 action.act(other)
             assert once.raised == 1
             place = next(each for each in once.seen.values() if each.number == number)
-            if name in ("create", "replace"):
+            if name in ("create", "replace") or action.has_twin:
                 feed(other)
+            if name == "create with signs":
+                other.append("orders", {"k": ["a", "a", "a"], "x": [8, 3, 3], "op": [1, -1, 1]})
             assert answer(other) in action.answers, f"interrupted at {place}"
+            if action.has_twin:
+                assert shares(other), f"interrupted at {place}"
             assert left(other) == (0, 0, 1), f"interrupted at {place}"
 
 

@@ -62,10 +62,14 @@ def values(engine: Engine, text: str) -> list[tuple[object, ...]]:
         "SELECT b.x, s.n, t.v FROM bids b JOIN sums s USING (k) JOIN names t USING (k)",
         "WITH q AS (SELECT x FROM bids) SELECT max(x) AS x FROM q",
         "SELECT 1 AS one",
+        "SELECT v FROM viewed",
+        "SELECT twice(v) AS v FROM names",
     ],
 )
 def test_a_text_is_parsed_once(engine: Engine, read: list[str], text: str) -> None:
     engine.sql("CREATE TABLE names AS SELECT 'a' AS k, 2 AS v")
+    engine.sql("CREATE VIEW viewed AS FROM names")
+    engine.sql("CREATE MACRO twice(x) AS 2 * x")
     engine.sql(f"CREATE VIEW sums AS {SUMS}")
     append(engine, "bids", (1, 5))
     read.clear()
@@ -240,12 +244,17 @@ def test_a_table_that_python_creates_takes_no_old_answer(engine: Engine) -> None
         "SELECT summed() AS n",
         "SELECT count(*) AS n FROM glob('{folder}/*')",
         "FROM query('FROM viewed')",
+        "FROM above",
+        "SELECT count(*) AS n FROM bids, LATERAL glob('{folder}/*')",
+        "SELECT count(*) AS n FROM latest(bids), above",
     ],
 )
 def test_a_file_is_read_as_it_is_at_the_time(engine: Engine, tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.csv"
     file.write_text("a\n1\n")
     engine.sql(f"CREATE VIEW viewed AS SELECT * FROM '{file}'")
+    engine.sql("CREATE VIEW above AS WITH viewed AS (FROM viewed) SELECT * FROM viewed")
+    append(engine, "bids", (1, 5))
     engine.sql(f"CREATE MACRO called() AS TABLE SELECT * FROM '{file}'")
     engine.sql(f"CREATE MACRO summed() AS (SELECT sum(a) FROM '{file}')")
     text = text.format(file=file, folder=tmp_path)

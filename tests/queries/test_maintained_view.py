@@ -164,6 +164,59 @@ def test_the_last_result_is_given_while_the_row_that_it_lacks_is_young(
     assert result(view) == [("a", 13)]
 
 
+def test_rows_that_were_taken_in_make_the_last_result_stale(
+    engine: Engine, clock: ManualClock
+) -> None:
+    view = stale(engine)
+    first = view.table()
+    append(engine, "bids", (1, 5))
+    view.evaluate()
+    clock.advance(4.9)
+    append(engine, "bids", (2, 7))
+    assert view.table() is first
+    assert view.is_due()
+    clock.advance(0.1)
+    assert result(view) == [("a", 12)]
+    append(engine, "bids", (3, 1))
+    clock.advance(4.9)
+    assert result(view) == [("a", 12)]
+
+
+def test_a_result_of_another_view_that_is_older_than_its_last_one_may_be_stale(
+    engine: Engine, clock: ManualClock
+) -> None:
+    below = made(engine, name="below")
+    view = made(
+        engine, "WITH (max_staleness = INTERVAL '5 seconds')", "SELECT sum(n) AS n FROM below"
+    )
+    view.table()
+    append(engine, "bids", (1, 5))
+    below.evaluate()
+    assert result(view) == [(None,)]
+    clock.advance(4.0)
+    below.table()
+    clock.advance(3.0)
+    append(engine, "bids", (2, 7))
+    assert result(view) == [(12,)]
+
+
+def test_rows_that_wait_for_a_query_that_fills_a_stream_are_lacking_too(
+    engine: Engine, clock: ManualClock
+) -> None:
+    engine.sql("CREATE STREAM means KEY (k) WITH (semantics = 'update') AS SELECT k, x FROM bids")
+    counts = "SELECT (SELECT count(*) FROM means) AS m, (SELECT count(*) FROM asks) AS n"
+    view = made(engine, "WITH (max_staleness = INTERVAL '5 seconds')", counts)
+    assert result(view) == [(0, 0)]
+    append(engine, "bids", (1, 5))
+    clock.advance(3.0)
+    append(engine, "asks", (1, 5))
+    assert result(view) == [(0, 0)]
+    assert view.is_due()
+    clock.advance(2.0)
+    assert result(view) == [(1, 1)]
+    assert not view.is_due()
+
+
 def test_the_first_result_is_never_stale(engine: Engine) -> None:
     view = stale(engine)
     append(engine, "bids", (1, 5))

@@ -135,6 +135,43 @@ def test_a_restored_view_has_its_name_columns_and_options(
     assert view.table().to_pylist() == [{"key": "a", "n": 15}]
 
 
+def test_rows_are_taken_away_from_a_restored_view(
+    saving: Engine, restoring: Engine, tmp_path: Path
+) -> None:
+    for engine in (saving, restoring):
+        engine.sql("CREATE STREAM orders (k TEXT, x BIGINT, op TINYINT)")
+
+    def append(engine: Engine, *rows: tuple[str, int, int]) -> None:
+        keys, numbers, signs = zip(*rows, strict=True)
+        engine.append("orders", {"k": keys, "x": numbers, "op": signs})
+
+    saving.sql(
+        "CREATE VIEW v WITH (sign = 'op', on_error = 'skip') AS"
+        " SELECT k, sum(x) AS n, count(DISTINCT x) AS m FROM orders GROUP BY k"
+    )
+    append(saving, ("a", 1, 1), ("a", 2, 1), ("b", 5, -1), ("c", 9, 0))
+    saving.view("v").save(tmp_path / "v")
+    view = restoring.restore_view(tmp_path / "v")
+    assert answer(saving) == answer(restoring)
+    assert "have not been added, for k = 'b'" in answer(restoring)
+    assert view.positions == {"orders": 4}
+    append(restoring, ("b", 5, 1), ("a", 2, -1), ("a", 3, 7))
+    assert view.table().to_pylist() == [{"k": "a", "n": 1, "m": 1}]
+    assert view.statistics().rows_failed == 2
+    append(restoring, ("a", 1, -1))
+    view.save(tmp_path / "v")
+    restoring.sql("DROP VIEW v")
+    append(restoring, ("d", 4, 1))
+    assert restoring.restore_view(tmp_path / "v").table().to_pylist() == [
+        {"k": "d", "n": 4, "m": 1}
+    ]
+    restoring.sql("DROP VIEW v")
+    restoring.sql("DROP STREAM orders")
+    restoring.sql("CREATE STREAM orders (k TEXT, x BIGINT, op INTEGER)")
+    with pytest.raises(StatementError, match="its column op was int8, and is int32"):
+        restoring.restore_view(tmp_path / "v")
+
+
 def test_a_view_over_views_reads_those_that_there_are(
     saving: Engine, restoring: Engine, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from upstream import (
     UpdateQueue,
 )
 from upstream.errors import ClosedError, StatementError
+from upstream.queries.evaluated_query import EvaluatedQuery
 from upstream.tables import engine_stream
 from upstream.updates import TOMBSTONE
 
@@ -82,13 +83,13 @@ def test_each_level_of_a_chain_is_evaluated_after_the_one_below(
     engine: Engine, chain: Sequence[ContinuousQuery], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    evaluate = ContinuousQuery._evaluate_alone
+    evaluate = EvaluatedQuery._evaluate_alone
 
-    def noted(self: ContinuousQuery) -> float:
+    def noted(self: EvaluatedQuery) -> float:
         order.append(self.name)
         return evaluate(self)
 
-    monkeypatch.setattr(ContinuousQuery, "_evaluate_alone", noted)
+    monkeypatch.setattr(EvaluatedQuery, "_evaluate_alone", noted)
     append(engine, "bids", (1, 1), (11, 2), (21, 4), (31, 8))
     chain[2].evaluate()
     assert order == ["sums", "doubles", "last"]

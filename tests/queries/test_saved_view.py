@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from upstream import ClosedError, Engine
 from upstream.errors import QueryError
+from upstream.queries import saved_view
 from upstream.queries.evaluation.view_state import SavedState
 from upstream.queries.saved_view import SavedView, read_view, write_view
 from upstream.tables.resuming import Position
@@ -31,6 +32,7 @@ VIEW = SavedView(
     columns=("k", "n"),
     max_staleness=2.5,
     on_error="skip",
+    sign="op",
     state=SavedState(
         moment=7.25,
         form={"sources": {"bids": {"key": ["k"]}}},
@@ -51,6 +53,7 @@ def test_what_was_written_is_read(path: Path) -> None:
     found = read_view(path)
     plain = (found.name, found.text, found.columns, found.max_staleness, found.on_error)
     assert plain == (VIEW.name, VIEW.text, VIEW.columns, 2.5, "skip")
+    assert found.sign == "op"
     state = found.state
     assert (state.moment, state.form, state.positions) == (
         7.25,
@@ -63,6 +66,16 @@ def test_what_was_written_is_read(path: Path) -> None:
     for name, table in TABLES.items():
         assert state.tables[name].equals(table)
         assert state.tables[name].schema.equals(table.schema, check_metadata=True)
+
+
+def test_a_file_that_names_no_signs_is_that_of_a_view_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = tuple(name for name in saved_view._PLAIN if name != "sign")
+    monkeypatch.setattr(saved_view, "_PLAIN", names)
+    write_view(tmp_path / "v", VIEW)
+    monkeypatch.undo()
+    assert read_view(tmp_path / "v").sign is None
 
 
 def test_an_older_file_is_replaced_and_nothing_else_is_left(path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from upstream import ManualClock, ParameterError, Stream, UnknownPolicyError
 from upstream.plans import Filter, PlanQuery, Source
+from upstream.queries import scheduling
 from upstream.queries.scheduling import (
     QUERY_SCHEDULERS,
     QueryScheduler,
@@ -50,8 +51,11 @@ class FixedQuery:
 
 
 def name_of_next(policy: QueryScheduler, queries: Sequence[Runnable]) -> str | None:
-    chosen = policy.next(queries)
-    return None if chosen is None else chosen.name
+    ranked = policy.ranked(queries)
+    if not ranked:
+        return None
+    policy.chose(ranked[0])
+    return ranked[0].name
 
 
 # Staleness first
@@ -272,6 +276,75 @@ def test_an_expensive_query_that_is_always_due_runs_as_its_staleness_grows() -> 
         world.add(f"quick {number}", cost=1)
     world.mean_staleness(StalenessFirst(least_share=1e-9), 10_000)
     assert slow.runs > 10
+
+
+class CountingQuery(FixedQuery):
+    """A query that counts how often it is asked whether it is due."""
+
+    asked = 0
+
+    def is_due(self) -> bool:
+        type(self).asked += 1
+        return super().is_due()
+
+
+@pytest.mark.parametrize("policy", [StalenessFirst(), RoundRobin()], ids=["staleness", "turns"])
+def test_many_queries_are_not_all_asked_before_each_run(policy: QueryScheduler) -> None:
+    CountingQuery.asked = 0
+    queries = [CountingQuery(str(number)) for number in range(100)]
+    assert serve(queries, policy, ManualClock(), 1.0) == 100
+    assert {query.runs for query in queries} == {1}
+    assert CountingQuery.asked < 20 * 100
+
+
+def test_few_queries_are_ranked_before_each_run() -> None:
+    order: list[str] = []
+
+    class Noting(FixedQuery):
+        def run(self) -> None:
+            super().run()
+            order.append(self.name)
+            urgent.due = urgent.runs == 0
+
+    urgent = Noting("urgent", staleness=9)
+    urgent.due = False
+    queries = [Noting(name) for name in "abcdefg"]
+    assert serve([*queries, urgent], StalenessFirst(), ManualClock(), 1.0) == 8
+    assert order == ["a", "urgent", *"bcdefg"]
+
+
+def test_a_ranked_query_that_another_run_has_brought_up_to_date_does_not_run() -> None:
+    queries: list[FixedQuery] = []
+
+    class ForAll(FixedQuery):
+        def run(self) -> None:
+            super().run()
+            for query in queries:
+                query.due = False
+
+    queries += [ForAll(str(number)) for number in range(20)]
+    assert serve(queries, StalenessFirst(), ManualClock(), 1.0) == 1
+
+
+def test_serving_a_ranking_ends_when_the_time_is_over() -> None:
+    world = World()
+    for number in range(40):
+        world.add(str(number), cost=1)
+    assert serve(world.queries, StalenessFirst(), world.clock, 3) == 3
+
+
+def test_many_queries_are_no_staler_than_if_each_run_was_ranked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    means = []
+    for ranked_per_run in (scheduling._RANKED_PER_RUN, 1_000):
+        monkeypatch.setattr(scheduling, "_RANKED_PER_RUN", ranked_per_run)
+        world = World()
+        for number in range(40):
+            weight = 10 if number % 5 == 0 else 1
+            world.add(str(number), cost=(1, 1, 2, 20)[number % 4], weight=weight)
+        means.append(world.mean_staleness(StalenessFirst(), 3_000))
+    assert means[0] < 1.02 * means[1]
 
 
 def test_serving_ends_when_nothing_is_due() -> None:

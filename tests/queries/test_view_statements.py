@@ -143,8 +143,21 @@ def test_an_option_that_does_not_exist_is_refused(engine: Engine) -> None:
     with refused(QuerySyntaxError, "'skip'", "no option on_eror") as caught:
         engine.sql(f"CREATE VIEW v WITH (on_eror = 'skip') AS {SUMS}")
     assert caught.value.hint == "did you mean on_error?"
+    with refused(QuerySyntaxError, "op", "no option signs") as caught:
+        engine.sql(f"CREATE VIEW v WITH (signs = op) AS {SUMS}")
+    assert caught.value.hint == "did you mean sign?"
     with refused(QuerySyntaxError, "'stop'", "on_error must be 'skip' or 'fail'"):
         engine.sql(f"CREATE VIEW v WITH (on_error = 'stop') AS {SUMS}")
+
+
+@pytest.mark.parametrize(
+    "option", ["sign = 'op'", "on_error = 'skip'", "max_staleness = INTERVAL '5 seconds'"]
+)
+def test_a_view_that_reads_no_stream_has_no_options(engine: Engine, option: str) -> None:
+    name, _, value = option.partition(" = ")
+    with refused(StatementError, value, f"only a view over streams has the option {name}"):
+        engine.sql(f"CREATE VIEW v WITH ({option}) AS SELECT k FROM names")
+    assert not engine._duck.has_table("v")
 
 
 # Names that are taken

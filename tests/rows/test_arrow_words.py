@@ -8,7 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from upstream.rows.arrow_words import column, grown, lower_words, numbers, stored_as
+from upstream.rows.arrow_words import (
+    column,
+    grown,
+    has_ordered_words,
+    lower_words,
+    numbers,
+    ordered_words,
+    stored_as,
+)
 
 FIXED = [
     *[pa.int8(), pa.int16(), pa.int32(), pa.int64()],
@@ -34,6 +42,20 @@ def test_the_largest_integers_go_there_and_back(type_: pa.DataType) -> None:
     largest = 2**63 - 1 if type_ == pa.int64() else 2**64 - 1
     array = pa.array([largest, 0], type_)
     assert column(type_, *numbers(array)).equals(array)
+
+
+def test_words_of_numbers_are_in_their_order() -> None:
+    ascending = [-np.inf, -1e300, -1.5, -5e-324, 0.0, 5e-324, 2.0, np.inf, np.nan]
+    for values in (pa.array(ascending), pa.array([-(2**63), -1, 0, 2**63 - 1])):
+        assert (np.diff(ordered_words(values).astype(object)) > 0).all()
+    same = ordered_words(pa.array([0.0, np.nan, -0.0, -np.nan]))
+    assert same[0] == same[2] == 0
+    assert same[1] == same[3]
+    assert [has_ordered_words(each) for each in (pa.date32(), pa.uint64(), pa.string())] == [
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.bool_(), pa.decimal128(9, 2)], ids=str)

@@ -88,4 +88,6 @@ def test_before_plus_added_minus_removed_is_now(
                 changes = live.changes()
                 assert Counter(listed(changes.added)) == Counter(now - before)
                 assert Counter(listed(changes.removed)) == Counter(before - now)
+                assert listed(changes.added) == changes.added_numbers.tolist()
+                assert listed(changes.removed) == changes.removed_numbers.tolist()
         assert listed(live.table()) == sorted(now)

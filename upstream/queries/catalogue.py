@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..tables.engine_stream import EngineStream
     from ..tables.relation import Condition, Relation, TimeRange
     from .continuous_query import ContinuousQuery
+    from .evaluated_query import EvaluatedQuery
     from .maintained_view import MaintainedView
 
 
@@ -74,6 +75,7 @@ class Catalogue:
     """
 
     __slots__ = (
+        "_evaluated",
         "_fillers",
         "_moment",
         "_numbered",
@@ -89,6 +91,8 @@ class Catalogue:
         self.views: Mapping[str, MaintainedView] = {}
         self.queries: Mapping[str, ContinuousQuery] = {}
         self.plans: Mapping[str, Plan] = {}
+        self._evaluated: Mapping[str, EvaluatedQuery] = {}
+        """What evaluates each standing query, by its name."""
         self._fillers: Mapping[str, ContinuousQuery] = {}
         """The queries that fill streams, by stream."""
         self._numbered = 0
@@ -128,7 +132,7 @@ class Catalogue:
 
     def end_moment(self) -> None:
         """Let everything be seen again, if an exception has kept a block from ending."""
-        if self._moment() is not None:
+        if self._moment is not _no_moment and self._moment() is not None:
             for entry in self.streams.values():
                 entry.log.release()
             self._moment = _no_moment
@@ -136,6 +140,12 @@ class Catalogue:
     def tables_version(self) -> int:
         """Return how many statements may have changed DuckDB's tables."""
         return self._tables_version
+
+    def defined(self, text: str) -> tuple[object, ...]:
+        """Return what the names in a text mean; it differs whenever that may have changed."""
+        words = words_of(text)
+        named = ((name, each) for name, each in self.relations.items() if name.lower() in words)
+        return self._tables_version, *((name, each.definition) for name, each in named)
 
     def note_change_of_tables(self) -> None:
         """Note that a statement may change DuckDB's tables."""
@@ -186,9 +196,10 @@ class Catalogue:
             raise NameTakenError("view", view)
         return name
 
-    def add_query(self, query: ContinuousQuery) -> None:
-        """Add a standing query under its name."""
+    def add_query(self, query: ContinuousQuery, evaluated: EvaluatedQuery) -> None:
+        """Add a standing query under its name, with what evaluates it."""
         self.queries = {**self.queries, query.name: query}
+        self._evaluated = {**self._evaluated, query.name: evaluated}
         if query.into is not None:
             self._fillers = {**self._fillers, query.into: query}
 
@@ -200,6 +211,9 @@ class Catalogue:
     def forget_query(self, query: ContinuousQuery) -> None:
         """Remove a standing query that was closed."""
         self.queries = {name: each for name, each in self.queries.items() if each is not query}
+        self._evaluated = {
+            name: each for name, each in self._evaluated.items() if name in self.queries
+        }
         self._fillers = {name: each for name, each in self._fillers.items() if each is not query}
 
     # Queries that fill streams
@@ -208,7 +222,7 @@ class Catalogue:
         """Return the query whose results are the rows of this stream, which has its name."""
         return self._fillers.get(stream)
 
-    def feeders_of(self, streams: Set[str]) -> Sequence[ContinuousQuery]:
+    def feeders_of(self, streams: Set[str]) -> Sequence[EvaluatedQuery]:
         """Return the queries that fill these streams, directly or through others, in order.
 
         A query is created after the streams that it reads, so the order of creation is one in which
@@ -218,7 +232,8 @@ class Catalogue:
         if not fillers:
             return ()
         feeding = self._paths_from(streams)
-        return [query for stream, query in fillers.items() if stream in feeding]
+        found = self._evaluated
+        return [found[query.name] for stream, query in fillers.items() if stream in feeding]
 
     def evaluate_fillers(self, text: str) -> None:
         """Evaluate the queries that fill the streams that a new query names.
@@ -270,11 +285,15 @@ class Catalogue:
 
     def readers_of(self, name: str) -> list[str]:
         """Return the names of the standing queries and views that read a stream or a view."""
-        return [each.name for each in self.reading(name)]
+        return [each.name for each in self._readers() if name in each.streams]
 
-    def reading(self, name: str) -> list[ContinuousQuery]:
-        """Return the standing queries and views that read a stream or a view."""
-        return [each for each in self._readers() if name in each.streams]
+    def reading(self, name: str) -> list[EvaluatedQuery]:
+        """Return what reads a stream or a view: the evaluations of queries, and views."""
+        return [each for each in self.evaluated() if name in each.streams]
+
+    def evaluated(self) -> list[EvaluatedQuery]:
+        """Return what is evaluated: for standing queries, each evaluation once, and the views."""
+        return [*dict.fromkeys(self._evaluated.values()), *self.views.values()]
 
     def readers_of_table(self, name: str) -> list[str]:
         """Return the names of the queries and views that read a table, given in lower case."""

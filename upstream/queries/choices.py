@@ -54,6 +54,13 @@ class Choices:
         if not (self.weight > 0 and math.isfinite(self.weight)):
             raise ParameterError("weight", self.weight, "a finite number above zero")
 
+    @property
+    def most_answers(self) -> int:
+        """How many answers that are due at once can become results."""
+        if self.emit == "asked":
+            return 0
+        return 1 if self.semantics == "update" or self.emit_every is not None else self.keep
+
 
 _NAMES: Final = {"semantics": Semantics, "evaluation": Way, "emit": Emit, "on_error": OnError}
 """The options that are one of several names."""

@@ -17,9 +17,8 @@ from ..errors import StatementError
 from .rewriting.retention import columns_read
 from .sql import check, read_query, rows_to_insert
 from .sql.duck_messages import error_of
-from .sql.functions import functions_of
 from .sql.lending import prepare
-from .sql.standing_needs import reads_functions, tables_read
+from .sql.reading_outside import reads_files
 from .sql.table_statements import TableStatements
 from .sql.window_clause import WindowKind
 
@@ -56,7 +55,8 @@ class OneTimeSql:
             relation = self._relations[window.stream]
             columns = columns_read(parsed.query, relation.definition.schema)
             scans.append(Scan(f"chunk_{i}", relation, columns))
-        is_lasting = not _may_read_files(parsed.query, self._duck)
+        # DuckDB looks for files and their columns when it prepares the query, and never again.
+        is_lasting = not reads_files(parsed.query, self._duck)
         return ReadyQuery(self._duck, parsed.query, text, scans, is_lasting=is_lasting)
 
     def execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
@@ -120,21 +120,6 @@ def schema_of(scan: Scan) -> pa.Schema:
     """Return the columns of a scan."""
     schema = scan.relation.definition.schema
     return pa.schema([schema.field(name) for name in scan.columns])
-
-
-def _may_read_files(query: Query, duck: Duck) -> bool:
-    """Tell whether a query may read files, as functions, macros and views of DuckDB do.
-
-    DuckDB looks for the files and their columns when it prepares the query, and never again.
-    """
-    if reads_functions(query) or functions_of(duck).own_in(query):
-        return True
-    names = tables_read(query)
-    if not names:
-        return False
-    return not names <= {
-        name for (name,) in duck.rows("SELECT lower(table_name) FROM duckdb_tables()")
-    }
 
 
 def _refuse_windows(parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition]) -> None:

@@ -45,6 +45,7 @@ class SavedView:
     max_staleness: float | None
     on_error: OnError
     state: SavedState
+    sign: str | None = None
 
     @property
     def sources(self) -> dict[str, Form]:
@@ -101,7 +102,7 @@ def _content(view: SavedView) -> pa.Buffer:
     return sink.getvalue()
 
 
-_PLAIN: Final = ("name", "text", "columns", "max_staleness", "on_error")
+_PLAIN: Final = ("name", "text", "columns", "max_staleness", "on_error", "sign")
 
 
 def read_view(path: Path) -> SavedView:
@@ -129,6 +130,6 @@ def _view_in(whole: bytes, first: int) -> SavedView:
     tables = {name: pa.ipc.open_stream(source).read_all() for name in header["tables"]}
     positions = {name: Position(**each) for name, each in header["positions"].items()}
     header["columns"] = tuple(header["columns"])
-    plain = {name: header[name] for name in _PLAIN}
+    plain = {name: header[name] for name in _PLAIN if name in header}
     state = SavedState(header["moment"], header["form"], positions, header["failed"], tables)
     return SavedView(**plain, state=state)

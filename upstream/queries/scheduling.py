@@ -15,6 +15,9 @@ from ..clock import Clock
 from ..errors import ParameterError, UnknownPolicyError
 from ..statistics import is_quantity
 
+_RANKED_PER_RUN: Final = 4
+"""How many queries have to be due for each run that one ranking serves."""
+
 
 class Runnable(Protocol):
     """What a scheduler needs to know about a query."""
@@ -41,12 +44,15 @@ class Runnable(Protocol):
 
 
 class QueryScheduler(Protocol):
-    """A policy that chooses the query to run next."""
+    """A policy that chooses the queries to run next."""
 
     name: ClassVar[str]
 
-    def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
-        """Return one of the queries that are due, or None."""
+    def ranked(self, runnables: Sequence[Runnable]) -> list[Runnable]:
+        """Return the queries that are due; the one to run next is the first."""
+
+    def chose(self, runnable: Runnable) -> None:
+        """Note that a query of the last ranking runs now."""
 
 
 class StalenessFirst:
@@ -62,7 +68,7 @@ class StalenessFirst:
     """
 
     name: ClassVar[str] = "staleness"
-    __slots__ = ("_least_share", "_passed_over_since", "_spent", "_tried")
+    __slots__ = ("_least_share", "_passed_over_since", "_seconds", "_spent", "_tried")
 
     def __init__(self, *, least_share: float = 0.01) -> None:
         if not (is_quantity(least_share) and 0 < least_share <= 1):
@@ -72,36 +78,42 @@ class StalenessFirst:
         """The total cost of the queries chosen so far, in seconds."""
         self._passed_over_since: dict[str, float] = {}
         """For each due query, the value of `_spent` when it last ran, or became due."""
-        self._tried: frozenset[str] = frozenset()
+        self._seconds: dict[str, float] = {}
+        """The cost of each due query, or what it counts as."""
+        self._tried: set[str] = set()
         """The existing queries that were chosen before."""
 
-    def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
-        """Return the query to run next or None; of equal ones, the one that waits longest."""
+    def ranked(self, runnables: Sequence[Runnable]) -> list[Runnable]:
+        """Return the queries that are due; of equal ones, the one that waits longest is first."""
         self._tried &= {runnable.name for runnable in runnables}
-        due = [runnable for runnable in runnables if runnable.is_due()]
+        due = [
+            (runnable, runnable.cost(), runnable.weight * runnable.staleness())
+            for runnable in runnables
+            if runnable.is_due()
+        ]
+        assumed = min((cost for _, cost, _ in due if cost > 0), default=1.0)
+        self._seconds = {each.name: cost if cost > 0 else assumed for each, cost, _ in due}
         since = self._passed_over_since
-        self._passed_over_since = {each.name: since.get(each.name, self._spent) for each in due}
-        if not due:
-            return None
-        costs = [runnable.cost() for runnable in due]
-        assumed = min((cost for cost in costs if cost > 0), default=1.0)
-        candidates = zip(due, costs, strict=True)
-        chosen, cost = max(candidates, key=lambda each: self._urgency(each[0], each[1], assumed))
-        self._spent += cost if cost > 0 else assumed
-        self._passed_over_since[chosen.name] = self._spent
-        self._tried |= {chosen.name}
-        return chosen
+        self._passed_over_since = {each.name: since.get(each.name, self._spent) for each, *_ in due}
+        due.sort(key=lambda each: self._urgency(*each), reverse=True)
+        return [runnable for runnable, *_ in due]
+
+    def chose(self, runnable: Runnable) -> None:
+        """Note that a query of the last ranking runs now."""
+        self._spent += self._seconds[runnable.name]
+        self._passed_over_since[runnable.name] = self._spent
+        self._tried.add(runnable.name)
 
     def _urgency(
-        self, runnable: Runnable, cost: float, assumed: float
+        self, runnable: Runnable, cost: float, staleness: float
     ) -> tuple[bool, float, float, float]:
         """Return a tuple that is greatest for the query to run next."""
-        is_unknown = cost <= 0 and runnable.name not in self._tried
-        seconds = cost if cost > 0 else assumed
-        passed_over = self._spent - self._passed_over_since[runnable.name]
+        name = runnable.name
+        seconds = self._seconds[name]
+        passed_over = self._spent - self._passed_over_since[name]
         overdue = passed_over * self._least_share / seconds
-        staleness_per_second = runnable.weight * runnable.staleness() / seconds
-        return is_unknown, overdue if overdue >= 1 else 0.0, staleness_per_second, passed_over
+        is_unknown = cost <= 0 and name not in self._tried
+        return is_unknown, overdue if overdue >= 1 else 0.0, staleness / seconds, passed_over
 
 
 class RoundRobin:
@@ -118,15 +130,16 @@ class RoundRobin:
         self._turns: dict[str, int] = {}
         """The turn in which each query last ran."""
 
-    def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
-        """Return the query to run next, or None if none is due."""
+    def ranked(self, runnables: Sequence[Runnable]) -> list[Runnable]:
+        """Return the queries that are due; the one whose last run is longest ago is first."""
         turns = self._turns = {each.name: self._turns.get(each.name, 0) for each in runnables}
-        due = (runnable for runnable in runnables if runnable.is_due())
-        chosen = min(due, key=lambda runnable: turns[runnable.name], default=None)
-        if chosen is not None:
-            self._turn += 1
-            turns[chosen.name] = self._turn
-        return chosen
+        due = [runnable for runnable in runnables if runnable.is_due()]
+        return sorted(due, key=lambda runnable: turns[runnable.name])
+
+    def chose(self, runnable: Runnable) -> None:
+        """Note that a query of the last ranking runs now."""
+        self._turn += 1
+        self._turns[runnable.name] = self._turn
 
 
 QUERY_SCHEDULERS: Final[dict[str, type[StalenessFirst] | type[RoundRobin]]] = {
@@ -156,15 +169,25 @@ def serve(
 
     Returns the number of runs. No run is interrupted, so the last one may end later. If `runnables`
     is a function that returns the current queries, queries may be added and removed meanwhile.
+
+    One ranking serves a quarter of the queries that are due, and at least one: among up to seven,
+    each run is chosen anew. A query that becomes urgent meanwhile waits for these runs. So all
+    queries are asked O(log(due)) times, rather than once for each run.
     """
     if not seconds >= 0:  # also refuses NaN
         raise ParameterError("seconds", seconds, "a number, zero or more")
     until = clock.now() + seconds
     runs = 0
     while clock.now() < until:
-        chosen = policy.next(runnables() if callable(runnables) else runnables)
-        if chosen is None:
+        ranked = policy.ranked(runnables() if callable(runnables) else runnables)
+        if not ranked:
             break
-        chosen.run()
-        runs += 1
+        for place, chosen in enumerate(ranked[: max(1, len(ranked) // _RANKED_PER_RUN)]):
+            if place and clock.now() >= until:
+                break
+            if place and not chosen.is_due():
+                continue  # an earlier one has evaluated or closed it
+            policy.chose(chosen)
+            chosen.run()
+            runs += 1
     return runs

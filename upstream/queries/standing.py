@@ -18,7 +18,9 @@ from ..errors import (
 from ..held_interrupt import HeldInterrupt
 from ..tables.engine_stream import EngineStream
 from .continuous_query import ContinuousQuery
+from .evaluated_query import EvaluatedQuery
 from .evaluation.planning import plan
+from .evaluation.shared_windows import Families
 from .into import ResultsInto
 from .results.result_stream import ResultStream
 from .sql import is_reserved, stream_of_results
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 class StandingQueries:
     """Adds standing queries to a catalogue."""
 
-    __slots__ = ("_catalogue", "_clock", "_duck", "_lock", "_stopwatch")
+    __slots__ = ("_catalogue", "_clock", "_duck", "_families", "_lock", "_stopwatch")
 
     def __init__(
         self,
@@ -54,6 +56,8 @@ class StandingQueries:
         self._clock = clock
         self._stopwatch = stopwatch
         self._lock = lock
+        self._families = Families()
+        """The queries over windows that new ones may join."""
 
     def create(
         self,
@@ -68,9 +72,12 @@ class StandingQueries:
             raise ParameterError("callback", callback, "a function that takes a result")
         if into is None:
             name = self._catalogue.free_query_name(name)
-            query = self._query(text, name, self._plan(text, choices), choices, callback=callback)
-            self._catalogue.add_query(query)
-            return query
+            evaluated = self._joined(text, choices)
+            if evaluated is None:
+                planned = self._plan(text, choices, self._families)
+                evaluated = self._evaluated(text, planned, choices)
+            with HeldInterrupt():
+                return self._added(text, evaluated, name, choices.weight, callback)
         if name not in {None, into.name}:
             raise ParameterError("name", name, "that of the stream, or left out")
         if callback is not None:
@@ -101,13 +108,12 @@ class StandingQueries:
         except BaseException:
             planned.close()
             raise
-        query = self._query(text.strip(), into.name, planned, choices, sink=sink)
+        evaluated = self._evaluated(text.strip(), planned, choices, sink)
         with HeldInterrupt():
             if known is not None:
                 self.drop(known)
             self._catalogue.streams.add(sink.stream)
-            self._catalogue.add_query(query)
-        return query
+            return self._added(evaluated.text, evaluated, into.name, choices.weight)
 
     def check_unread(self, name: str, text: str, place: int | None) -> None:
         """Raise StatementError if a stream is read by queries or views."""
@@ -152,7 +158,7 @@ class StandingQueries:
         stream = EngineStream(definition, self._clock, self._lock)
         return ResultStream(stream, columns=len(result), deletes=into.deletes)
 
-    def _plan(self, text: str, choices: Choices) -> Plan:
+    def _plan(self, text: str, choices: Choices, families: Families | None = None) -> Plan:
         self._catalogue.evaluate_fillers(text)
         return plan(
             text,
@@ -162,31 +168,47 @@ class StandingQueries:
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
+            families=families,
         )
 
-    def _query(
-        self,
-        text: str,
-        name: str,
-        planned: Plan,
-        choices: Choices,
-        *,
-        callback: Callback | None = None,
-        sink: ResultStream | None = None,
-    ) -> ContinuousQuery:
-        return ContinuousQuery(
+    def _joined(self, text: str, choices: Choices) -> EvaluatedQuery | None:
+        """Return an evaluation that gives the results of a new query, if there is one."""
+        if not isinstance(text, str):
+            return None  # an error, which reading it raises
+        self._catalogue.end_moment()
+        self._catalogue.evaluate_fillers(text)
+        found = [each for each in self._catalogue.evaluated() if each.can_be_joined(text, choices)]
+        defined = self._catalogue.defined(text) if found else ()
+        return next((each for each in found if each.means_the_same(defined)), None)
+
+    def _evaluated(
+        self, text: str, planned: Plan, choices: Choices, sink: ResultStream | None = None
+    ) -> EvaluatedQuery:
+        return EvaluatedQuery(
             text,
             planned,
-            name=name,
             choices=choices,
-            callback=callback,
             clock=self._clock,
             stopwatch=self._stopwatch,
             others=self._catalogue,
-            on_close=self._catalogue.forget_query,
             lock=self._lock,
             sink=sink,
+            defined=self._catalogue.defined(text),
         )
+
+    def _added(
+        self,
+        text: str,
+        evaluated: EvaluatedQuery,
+        name: str,
+        weight: float,
+        callback: Callback | None = None,
+    ) -> ContinuousQuery:
+        """Add a query that takes the results of an evaluation."""
+        reader = evaluated.reader(name, weight=weight, callback=callback)
+        query = ContinuousQuery(text, evaluated, reader, on_close=self._catalogue.forget_query)
+        self._catalogue.add_query(query, evaluated)
+        return query
 
 
 def _check_options(into: ResultsInto, choices: Choices) -> None:

@@ -93,13 +93,11 @@ class Statements:
         statement = sql.parse(text, self._duck)
         if isinstance(statement, sql.CreateView | sql.DropView):
             if self._views.run(statement):
-                self._known.close()  # they may hold what was dropped
                 return no_rows()
             statement = sql.parse_as_duckdb(text, self._duck)
         match statement:
             case sql.CreateStream() | sql.CreateStreamAs() | sql.DropStream():
                 self._define(statement)
-                self._known.close()
             case sql.ExplainName():
                 return self._views.explain(statement)
             case sql.InsertInto():

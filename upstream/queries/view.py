@@ -32,6 +32,21 @@ class ContinuousView:
     [{'symbol': 'IBM', 'size': 150}]
     >>> engine.sql("SELECT size FROM sizes WHERE symbol = 'IBM'").to_pylist()
     [{'size': 150}]
+
+    Without a key, rows are deleted by their values: `WITH (sign = 'op')` names a column of signs.
+    A row with 1 is added. A row with -1 takes away one row that is equal in all other columns, as
+    far as the query reads them. It may arrive first: until the other row has been added, the view
+    has no result, and the error names the group. The query reads the rows without the column.
+
+    >>> _ = engine.sql("CREATE STREAM orders (symbol TEXT, size BIGINT, op TINYINT)")
+    >>> _ = engine.sql(
+    ...     "CREATE VIEW open_orders WITH (sign = 'op') AS"
+    ...     " SELECT symbol, count(*) AS orders, sum(size) AS size FROM orders GROUP BY symbol"
+    ... )
+    >>> rows = {"symbol": ["IBM", "IBM", "IBM"], "size": [100, 50, 100], "op": [1, 1, -1]}
+    >>> _ = engine.append("orders", rows)
+    >>> engine.view("open_orders").table().to_pylist()
+    [{'symbol': 'IBM', 'orders': 1, 'size': 50}]
     >>> engine.close()
     """
 
@@ -102,7 +117,8 @@ class ContinuousView:
     def explain(self, *, sql: bool = False) -> str:
         """Describe what ran once, what runs as rows arrive, and what runs when the view is read.
 
-        With `sql`, also the statements that are run.
+        It also names the views with which this one shares the state of a stream. With `sql`, it
+        has the statements that are run.
         """
         return self._view.explain(sql=sql)
 

@@ -22,12 +22,14 @@ from ..held_interrupt import HeldInterrupt
 from ..tables.resuming import resumed
 from . import sql
 from .choices import Choices, OnError
+from .evaluation.signed_stream import SignOption
 from .evaluation.view_planning import plan_view
 from .evaluation.view_state import Beginning, source_form
 from .maintained_view import MaintainedView
 from .saved_view import read_view
 from .sql.names import found
 from .sql.source_text import words_of
+from .sql.standing_options import SIGN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from .sql import CreateView, DropView, ExplainName
     from .sql.statement import OptionValue
 
-_OPTIONS: Final = ("max_staleness", "on_error")
+_OPTIONS: Final = ("max_staleness", "on_error", SIGN)
 
 
 class ViewStatements:
@@ -81,6 +83,7 @@ class ViewStatements:
         if not self._is_continuous(statement):
             if known is not None:
                 self._refuse_taking_over(statement, known)
+            _refuse_options(statement)
             return False
         if known is None or not statement.if_not_exists:
             self._create(statement, known)
@@ -188,17 +191,21 @@ class ViewStatements:
         """Return a view that is in no catalogue yet; `undo` receives what closes it."""
         if beginning is None:
             self._catalogue.evaluate_fillers(statement.query)
+        views = self._catalogue.views
         planned = plan_view(
             statement.query,
             choices,
             self._catalogue.streams,
-            self._catalogue.views,
+            views,
+            name=statement.name,
+            states=[share.state for view in views.values() for share in view.shares],
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
             tables_version=self._catalogue.tables_version,
             undo=undo,
             beginning=beginning,
+            sign=_sign(statement),
         )
         return MaintainedView(
             statement.name,
@@ -206,6 +213,7 @@ class ViewStatements:
             planned,
             schema=_named(statement, planned.plan.schema.outer),
             max_staleness=_max_staleness(statement),
+            sign=None if (sign := _sign(statement)) is None else sign.column,
             choices=choices,
             clock=self._clock,
             stopwatch=self._stopwatch,
@@ -267,6 +275,8 @@ def _creation(saved: SavedView) -> CreateView:
     options: dict[str, tuple[OptionValue, int]] = {"on_error": (saved.on_error, 0)}
     if saved.max_staleness is not None:
         options["max_staleness"] = timedelta(seconds=saved.max_staleness), 0
+    if saved.sign is not None:
+        options[SIGN] = saved.sign, 0
     return sql.CreateView(
         text=saved.text,
         name=saved.name,
@@ -296,6 +306,15 @@ def _differences(before: Form, now: Form) -> list[str]:
     return [*found, *(f"its {each} was {before[each]}, and is {now[each]}" for each in what)]
 
 
+def _refuse_options(statement: CreateView) -> None:
+    """Refuse the options of views over streams for a view that reads none."""
+    for name, (_, place) in statement.options.items():
+        if name in _OPTIONS:
+            reason = f"only a view over streams has the option {name}, and this one reads no stream"
+            hint = "leave the option out, or read a stream"
+            raise StatementError(reason, statement.text, place, hint)
+
+
 def _on_error(statement: CreateView) -> OnError:
     """Return what happens to rows on which the query fails; refuse options that do not exist."""
     for name, (_, place) in statement.options.items():
@@ -319,6 +338,17 @@ def _max_staleness(statement: CreateView) -> float | None:
         return value.total_seconds()
     hint = "write max_staleness = INTERVAL '5 seconds'"
     raise QuerySyntaxError("max_staleness is a length of time", statement.text, place, hint)
+
+
+def _sign(statement: CreateView) -> SignOption | None:
+    """Return the column that tells whether a row is added or taken away."""
+    if SIGN not in statement.options:
+        return None
+    value, place = statement.options[SIGN]
+    if isinstance(value, str) and value:
+        return SignOption(value, statement.text, place)
+    hint = "write sign = 'op', for a column op of the values 1 and -1"
+    raise QuerySyntaxError("sign is the name of a column", statement.text, place, hint)
 
 
 def _named(statement: CreateView, result: pa.Schema) -> pa.Schema:

@@ -25,6 +25,7 @@ _Array = TypeVar(
     "NDArray[np.bool_]",
 )
 _SIGN_BITS = 63
+_WITHOUT_SIGN = np.iinfo(np.int64).max
 
 
 def stored_as(type_: pa.DataType) -> str | None:
@@ -57,6 +58,24 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
         return values, None
     present = presence(array)
     return np.where(present, values, values.dtype.type(0)), present
+
+
+def has_ordered_words(type_: pa.DataType) -> bool:
+    """Tell whether values of a type can become `ordered_words`."""
+    return stored_as(type_) not in {None, "uint64"}
+
+
+def ordered_words(array: pa.Array) -> Integers:
+    """Return integers in the order of the values of a column without NULLs, as DuckDB sorts.
+
+    NaN is the greatest of numbers, and -0.0 equals 0.0.
+    """
+    values, present = numbers(array)
+    assert present is None
+    if values.dtype == np.int64:
+        return values.astype(np.int64, copy=False)
+    bits = np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)
+    return np.where(bits < 0, bits ^ _WITHOUT_SIGN, bits)
 
 
 def words(array: pa.Array) -> tuple[Integers, Present]:

@@ -8,7 +8,7 @@ too many.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,15 @@ class RowChanges:
     """The rows that there are now, and were not before, in the order of arrival."""
     removed: pa.Table
     """The rows that there were before, and are not now."""
+    added_numbers: Integers
+    removed_numbers: Integers
+
+
+class _Removed(NamedTuple):
+    """Rows that were taken away, and their numbers."""
+
+    rows: pa.Table
+    numbers: Integers
 
 
 class LiveRows:
@@ -68,7 +77,7 @@ class LiveRows:
         """The number of the first row that came after changes were last forgotten."""
         self._forgotten_gone = 0
         """How many of the stored rows that were taken away are no news."""
-        self._removed: tuple[pa.Table, ...] = ()
+        self._removed: tuple[_Removed, ...] = ()
         """Rows that are news because they were taken away, and are stored no more."""
 
     @property
@@ -134,22 +143,25 @@ class LiveRows:
         assert self.follows_changes
         gone = np.sort(self._gone[self._forgotten_gone : self._gone_count])
         new = self._stored.numbers_from(self._forgotten)
-        added = self._stored.take(np.setdiff1d(new, gone, assume_unique=True))
+        new = np.setdiff1d(new, gone, assume_unique=True)
+        added = self._stored.take(new)
         removed = (*self._removed, *self._removed_of(self._stored, self._gone_count))
-        empty = added.slice(0, 0)
-        return RowChanges(added, pa.concat_tables(removed) if removed else empty)
+        if not removed:
+            return RowChanges(added, added.slice(0, 0), new, new[:0])
+        tables, numbers = zip(*removed, strict=True)
+        return RowChanges(added, pa.concat_tables(tables), new, np.concatenate(numbers))
 
     def forget_changes(self) -> None:
         """Mark the changes so far as known. This cannot fail."""
         self._forgotten, self._forgotten_gone, self._removed = self.added, self._gone_count, ()
 
-    def _removed_of(self, stored: RowBlocks, count: int) -> tuple[pa.Table, ...]:
+    def _removed_of(self, stored: RowBlocks, count: int) -> tuple[_Removed, ...]:
         """Return the stored rows that are news because they were taken away, if any."""
         if not self.follows_changes:
             return ()
         gone = self._gone[self._forgotten_gone : count]
         gone = np.sort(gone[gone < self._forgotten])
-        return (stored.take(gone),) if gone.size else ()
+        return (_Removed(stored.take(gone), gone),) if gone.size else ()
 
     def _check(self) -> None:
         """Assert every invariant."""

@@ -263,8 +263,9 @@ class LogReader:
     @property
     def waiting(self) -> int:
         """How many rows, and deletions that it follows, wait for this reader."""
-        deletions = 0 if self.deletions is None else self._log.seen[1] - self.deletions
-        return self.waiting_rows + deletions
+        rows, deletions = self._log.seen
+        waiting = rows - self.position
+        return waiting if self.deletions is None else waiting + deletions - self.deletions
 
     @property
     def waiting_rows(self) -> int:

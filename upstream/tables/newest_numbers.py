@@ -178,7 +178,7 @@ class NewestRuns:
             times = np.zeros(groups.size, dtype=np.int64)
         known, codes = self._numbered(groups)
         counts = self._counts[known]
-        stored = _places(self._starts[known], counts)
+        stored = places_of_runs(self._starts[known], counts)
         all_codes = np.concatenate((np.repeat(np.arange(known.size), counts), codes))
         all_times = np.concatenate((self._times[stored], times))
         order = np.lexsort((all_times, all_codes))
@@ -212,7 +212,7 @@ class NewestRuns:
 
     def numbers_of(self, groups: Integers) -> Integers:
         """Return the numbers of the newest rows of these groups, in ascending order."""
-        return np.sort(self._numbers[_places(self._starts[groups], self._counts[groups])])
+        return np.sort(self._numbers[places_of_runs(self._starts[groups], self._counts[groups])])
 
     def removal(self, groups: Integers, numbers: Integers) -> RowRemoval:
         """Return the effect of taking rows away, which are among the newest rows of these groups.
@@ -220,7 +220,7 @@ class NewestRuns:
         No group is given twice.
         """
         counts = self._counts[groups]
-        places = _places(self._starts[groups], counts)
+        places = places_of_runs(self._starts[groups], counts)
         is_left = ~np.isin(self._numbers[places], numbers)
         left = places[is_left]
         of_left = np.repeat(np.arange(groups.size), counts)[is_left]
@@ -264,13 +264,13 @@ class NewestRuns:
 
     def _put_together(self) -> None:
         """Remove what is in no run any more."""
-        places = _places(self._starts, self._counts)
+        places = places_of_runs(self._starts, self._counts)
         numbers, times = self._numbers[places], self._times[places]
         starts, end = np.cumsum(self._counts) - self._counts, places.size
         self._starts, self._numbers, self._times, self._end = starts, numbers, times, end
 
 
-def _places(starts: Integers, counts: Integers) -> Integers:
+def places_of_runs(starts: Integers, counts: Integers) -> Integers:
     """Return the places of runs, one run after the other."""
     ends = np.cumsum(counts)
     return np.arange(counts.sum()) + np.repeat(starts - ends + counts, counts)

@@ -267,6 +267,13 @@ class NewestRows:
         """
         return self._live.table()
 
+    def numbers(self) -> Integers:
+        """Return the numbers of the rows in `table()`, right after that was called.
+
+        They ascend with the order of arrival, and a row keeps its number.
+        """
+        return self._live.numbers()
+
     def rows_of(self, groups: Integers) -> pa.Table:
         """Return the newest rows of these groups, in the order in which they arrived."""
         return self._live.take(self._newest.numbers_of(groups))

@@ -62,7 +62,7 @@ class Case:
             return frozenset() if query.has_key else frozenset({"QueryKeyError"})
         if kind != "landmark":
             return frozenset()
-        if query.shape == "join":
+        if query.shape == "join" or len(query.streams) > 1:
             return frozenset({"UnboundedQueryError", ""})  # groups can be joined, and rows not
         if self._may_keep_rows:
             return frozenset({"UnboundedQueryError", ""})

@@ -85,7 +85,9 @@ def _standing(engine: Engine, family: Family, found: list[str]) -> Iterable[Stan
                     if template in family.incremental:
                         found.append(f"{template} is refused over {window}: {error}")
                     continue
-                reasons = [leaf.reason for leaf in query._plan.split.leaves if leaf.reason]
+                reasons = [
+                    leaf.reason for leaf in query._evaluated._plan.split.leaves if leaf.reason
+                ]
                 if template in family.incremental and reasons:
                     found.append(f"{template} keeps rows over {window}: {reasons}")
                 yield Standing(template, window, way, query)

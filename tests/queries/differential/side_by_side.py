@@ -12,8 +12,9 @@ import pyarrow as pa
 from upstream import ManualClock
 from upstream.engine import Engine
 from upstream.errors import QueryError
+from upstream.queries.choices import Semantics
 from upstream.queries.continuous_query import ContinuousQuery
-from upstream.queries.evaluation import increments, windowed
+from upstream.queries.evaluation import chunk_partials, windowed
 from upstream.queries.evaluation.chosen_way import Portions
 from upstream.queries.results.backlog import Result
 
@@ -71,8 +72,8 @@ class Sides:
         if not case.seed % 2:
             return self._compare(case)
         with (
-            patch.object(increments, "_SHORT", 6),
-            patch.object(increments, "_TOGETHER", 12),
+            patch.object(chunk_partials, "_SHORT", 6),
+            patch.object(chunk_partials, "_TOGETHER", 12),
             patch.object(windowed, "Portions", SmallPortions),
         ):
             return self._compare(case)
@@ -83,11 +84,22 @@ class Sides:
             query = self._standing(case, called_with)
         except QueryError as error:
             return Comparison(refusal=type(error).__name__)
+        # with another that has the same windows, parts are evaluated for both together
+        others = self._beside(case) if case.seed % 4 > 1 else []
         reference = Reference(case.standing, STREAMS, self.connection)
         try:
             return SideBySide(case, self, query, reference, called_with).run()
         finally:
-            query.close()
+            for each in (query, *others):
+                each.close()
+
+    def _beside(self, case: Case) -> list[ContinuousQuery]:
+        """Return a standing query with the same text, if there can be one with other results."""
+        semantics: Semantics = "append" if case.standing.semantics == "update" else "update"
+        try:
+            return [self.engine.continuous_query(case.text, semantics, evaluation="increments")]
+        except QueryError:
+            return []
 
     def _standing(self, case: Case, called_with: list[Result]) -> ContinuousQuery:
         lateness = case.standing.allowed_lateness
@@ -138,7 +150,7 @@ class SideBySide:
                 self.reference.reset()  # right after a poll, so that nothing was due
                 self.query.reset_landmark()
         self._compare_counts()
-        reasons = [leaf.reason for leaf in self.query._plan.split.leaves]
+        reasons = [leaf.reason for leaf in self.query._evaluated._plan.split.leaves]
         self.found.is_incremental = not any(reasons)
         if self.case.has_to_be_incremental and not self.found.is_incremental:
             self._note(f"it is not incremental: {self.query.explain()}")

@@ -19,7 +19,7 @@ import pytest
 from upstream import ManualClock
 from upstream.engine import Engine
 from upstream.errors import QueryError, StatementError, UnboundedQueryError
-from upstream.queries.evaluation import view
+from upstream.queries.evaluation import stream_state
 
 from .arrivals import Standing, Window
 from .comparison import difference
@@ -97,7 +97,7 @@ def compared(seed: int, engine: Engine, connection: duckdb.DuckDBPyConnection) -
         return Found(refusal=type(error).__name__)
     together = 6 if seed % 2 else 65_536
     try:
-        with patch.object(view, "_TOGETHER", together):
+        with patch.object(stream_state, "_TOGETHER", together):
             return _fed(text, query, engine, reference, feed)
     finally:
         engine.sql("DROP VIEW random_view")

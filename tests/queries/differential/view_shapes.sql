@@ -620,3 +620,51 @@ JOIN rates b ON b.rate > t.x WHERE a.rate IS NULL OR b.rate < 6 GROUP BY a.rate,
 -- the newest rows beside all rows of the same stream
 SELECT t.k, t.x, (SELECT count(*) FROM trades) AS n, s FROM latest(trades) AS t
 LEFT JOIN (SELECT k, sum(x) AS s FROM trades WHERE x > 2 GROUP BY k) AS q ON q.k = t.k
+
+-- greatest groups
+SELECT k, count(*) AS n, sum(x) AS s FROM trades GROUP BY k ORDER BY n DESC, k LIMIT 2
+
+-- greatest groups by number
+SELECT g, note, sum(x) AS s FROM trades GROUP BY g, note ORDER BY 3 DESC, g, note LIMIT 2 OFFSET 1
+
+-- groups with the greatest sum
+WITH sums(g, note, s) AS (SELECT g, note, sum(x) FROM trades GROUP BY g, note)
+SELECT g, note, s FROM sums WHERE s = (SELECT max(s) FROM sums)
+
+-- groups with the least count and a table
+WITH counts AS (SELECT k, max(time) AS t, count(*) AS n FROM trades GROUP BY k)
+SELECT weight, n, t FROM sectors AS s, counts AS c WHERE s.k = c.k
+AND n = (SELECT min(n) FROM counts)
+
+-- newest group
+SELECT k FROM (SELECT k, g, max(time) AS t FROM trades GROUP BY k, g) AS b
+ORDER BY t DESC, k, g LIMIT 1
+
+-- looked up
+SELECT k, sector FROM sectors AS c WHERE weight > 1 AND weight < (SELECT sum(x) FROM trades AS t
+WHERE t.k = c.k)
+
+-- looked up in a set
+SELECT k, rate FROM rates AS r WHERE rate < 8 AND k IN (SELECT c.k FROM sectors AS c
+WHERE c.sector <> 'none' AND c.weight < (SELECT count(*) FROM orders AS o WHERE o.k = c.k))
+
+-- looked up over a join
+SELECT c.sector, count(*) AS n FROM sectors AS c, rates AS r WHERE c.k = r.k AND r.rate < 6
+AND EXISTS (SELECT 1 FROM trades AS t WHERE t.k = r.k AND t.note = 'p') GROUP BY c.sector
+
+-- not looked up
+SELECT k, weight FROM sectors AS c WHERE weight IS NOT NULL AND NOT EXISTS (SELECT 1 FROM orders
+AS o WHERE o.k = c.k AND o.lots > c.weight)
+
+-- looked up in the select list
+SELECT c.k, (SELECT max(s) FROM (SELECT k, sum(x) AS s FROM trades GROUP BY k) AS t WHERE t.k = c.k)
+AS s FROM sectors AS c WHERE c.sector = 'tech' AND c.k <> (SELECT min(k) FROM trades)
+
+-- in a set and not
+SELECT sector FROM sectors WHERE weight > 2 AND k NOT IN (SELECT r.k FROM rates AS r WHERE
+r.rate > 2 AND r.rate > (SELECT count(*) FROM trades AS t WHERE t.k = r.k)) AND k IN (SELECT k
+FROM orders)
+
+-- by number of groups
+SELECT c.k, c.weight FROM sectors AS c WHERE c.weight > 0 AND c.k IN (SELECT r.k FROM rates AS r
+WHERE r.rate > 1 AND r.rate IN (SELECT t.x FROM trades AS t WHERE t.k = r.k))

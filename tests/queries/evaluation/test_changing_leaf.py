@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
+from math import inf, nan
 
 import pyarrow as pa
 import pytest
@@ -17,27 +19,25 @@ from tests.interrupted import FOLDER, Interrupter, respect_held_interrupts
 from tests.queries.differential.comparison import difference
 from upstream import Engine, ManualClock
 from upstream.errors import QueryError
+from upstream.queries.evaluation import ranked_state
 from upstream.queries.evaluation.changing_leaf import ChangeableLeaf, PresentLeaf
+from upstream.queries.evaluation.followed_state import FollowedGroups
 
-from .newest_model import Newest, Row
-
-COLUMNS = {
-    "time": pa.int64(),
-    "k": pa.string(),
-    "g": pa.string(),
-    "x": pa.int64(),
-    "i": pa.int32(),
-    "d": pa.decimal128(10, 2),
-    "h": pa.decimal128(38, 0),
-    "b": pa.bool_(),
-    "note": pa.string(),
-}
-SCHEMA = pa.schema(list(COLUMNS.items()))
-STREAM = (
-    "(time BIGINT, k TEXT, g TEXT, x BIGINT, i INTEGER, d DECIMAL(10, 2), h DECIMAL(38, 0),"
-    " b BOOLEAN, note TEXT) KEY (k) TIME (time)"
+from .followed_views import (
+    DOUBLES,
+    EXTREMES,
+    FIRST_ROWS,
+    FOLLOWED,
+    NAMES,
+    PRESENT,
+    QUERIES,
+    SCHEMA,
+    STREAM,
+    feed,
+    leaves,
+    many,
 )
-NAMES = pa.table({"g": ["a", "b", "b", None], "v": [1, 2, 3, 4]})
+from .newest_model import Newest, Row
 
 WINDOWS: dict[str, Callable[[], Newest]] = {
     "latest(s)": Newest,
@@ -49,44 +49,6 @@ WINDOWS: dict[str, Callable[[], Newest]] = {
         rows=2, per="g", expire_after=3.0
     ),
 }
-FOLLOWED = (
-    "SELECT g, sum(x) AS a, count(*) AS n, count(x) AS m FROM {s} AS s GROUP BY g",
-    "SELECT g, sum(i) AS a, sum(d) AS e, sum(b::INT) AS c FROM {s} AS s GROUP BY g",
-    "SELECT g, avg(x) AS a, avg(i) AS e FROM {s} AS s GROUP BY g",
-    "SELECT g, sum(h) AS a FROM {s} AS s GROUP BY g",
-    "SELECT count_if(b) AS a, count(*) AS n, sum(x) AS c, avg(i) AS e FROM {s} AS s",
-    "SELECT g, sum(x) FILTER (x > 0) AS a, count(*) FILTER (b) AS n FROM {s} AS s GROUP BY g",
-    "SELECT count(DISTINCT i) AS n, count(DISTINCT g) AS m FROM {s} AS s",
-    "SELECT g, count(DISTINCT i) AS n FROM {s} AS s GROUP BY g",
-    "SELECT g, sum(x) AS a FROM {s} AS s GROUP BY g HAVING count(*) > 1",
-    "SELECT g, b, sum(i) AS a, count(*) AS n FROM {s} AS s GROUP BY ROLLUP (g, b)",
-    "SELECT max(n) AS a FROM (SELECT g, count(*) AS n FROM {s} AS s GROUP BY g)",
-    "SELECT s.g, sum(i * v) AS a FROM {s} AS s JOIN names ON names.g = s.g GROUP BY s.g",
-    "SELECT v, count(*) AS n FROM {s} AS s LEFT JOIN names ON names.g = s.g GROUP BY v",
-    "SELECT count(*) AS n FROM {s} AS s WHERE g IN (SELECT g FROM names) AND i > 0",
-    "SELECT sum(note::INT) AS a FROM {s} AS s",
-    "SELECT n, a FROM (SELECT count(*) AS n FROM {all}), (SELECT sum(i) AS a FROM {s} AS s)",
-)
-"""Queries of which a leaf follows the rows that come and go."""
-PRESENT = (
-    "SELECT p.g, sum(q.i) AS a FROM {s} AS p JOIN {s} AS q USING (k) GROUP BY p.g",
-    "SELECT g, max(x) AS a, sum(i) AS n FROM {s} AS s GROUP BY g",
-    "SELECT k, x FROM {s} AS s WHERE b",
-    "SELECT count(*) AS n FROM {s} AS p, {other} AS q WHERE p.i = q.i",
-    "SELECT g, sum(x) AS a, bool_or(b) AS c FROM {s} AS s GROUP BY g",
-    (
-        "SELECT sum(n) AS n FROM (SELECT g, count(*) AS n FROM {s} AS s GROUP BY g) JOIN"
-        " (SELECT g, count(*) AS m FROM {other} AS o GROUP BY g) USING (g) WHERE m < n"
-    ),
-)
-"""Queries that may be evaluated over the present rows."""
-
-
-def leaves(engine: Engine, name: str = "v") -> list[object]:
-    """Return what evaluates the leaves of a view."""
-    evaluation = engine._catalogue.views[name]._view_plan.evaluation
-    assert evaluation is not None
-    return list(evaluation._increments._leaves)
 
 
 def text_of(query: str, window: str) -> str:
@@ -106,6 +68,8 @@ ROW = st.fixed_dictionaries(
         "h": st.sampled_from([None, Decimal(1), Decimal("9" * 38), Decimal("-" + "9" * 38)]),
         "b": st.sampled_from([None, True, False]),
         "note": st.sampled_from(["1", "2", "3", None, "x"]),
+        "f": st.sampled_from([None, 0.0, -0.0, 1.5, -2.0, nan, inf, -inf, 1e300]),
+        "day": st.none() | st.dates(date(2026, 1, 1), date(2026, 1, 4)),
     }
 )
 
@@ -115,6 +79,7 @@ class FollowedViews(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        self.patch = pytest.MonkeyPatch()
         self.clock = ManualClock()
         self.engine = Engine(clock=self.clock)
         self.engine.sql(f"CREATE STREAM s {STREAM}")
@@ -126,17 +91,21 @@ class FollowedViews(RuleBasedStateMachine):
         self.views: list[tuple[str, str, Newest]] = []
 
     def teardown(self) -> None:
+        self.patch.undo()
         self.engine.close()
         self.reference.close()
 
     @initialize(
         chosen=st.lists(
-            st.tuples(st.sampled_from(FOLLOWED + PRESENT), st.sampled_from([*WINDOWS])),
+            st.tuples(st.sampled_from(QUERIES), st.sampled_from([*WINDOWS])),
             min_size=2,
             max_size=4,
-        )
+        ),
+        spare=st.integers(0, 2),
     )
-    def create(self, chosen: list[tuple[str, str]]) -> None:
+    def create(self, chosen: list[tuple[str, str]], spare: int) -> None:
+        self.patch.setattr(ranked_state, "SPARE", spare)
+        self.patch.setattr(ranked_state, "SPARE_WITHOUT_GROUPS", spare)
         for number, (query, window) in enumerate(chosen):
             self.engine.sql(f"CREATE VIEW v{number} AS {text_of(query, window)}")
             self.views.append((f"v{number}", query, WINDOWS[window]()))
@@ -209,7 +178,7 @@ class FollowedViews(RuleBasedStateMachine):
     def states_are_sound(self) -> None:
         for name, _, _ in self.views:
             for leaf in leaves(self.engine, name):
-                if isinstance(leaf, ChangeableLeaf) and leaf._state is not None:
+                if isinstance(leaf, ChangeableLeaf) and leaf._built is not None:
                     leaf._state._check()
 
 
@@ -234,13 +203,9 @@ def engine(engine: Engine) -> Engine:
     return engine
 
 
-def feed(engine: Engine, *rows: dict[str, object]) -> None:
-    engine.append("s", pa.Table.from_pylist(list(rows), schema=SCHEMA))
-
-
 @pytest.mark.parametrize("window", [*WINDOWS][::5])
-@pytest.mark.parametrize("query", FOLLOWED)
-def test_a_leaf_that_can_be_subtracted_follows(engine: Engine, query: str, window: str) -> None:
+@pytest.mark.parametrize("query", FOLLOWED + EXTREMES + DOUBLES + FIRST_ROWS)
+def test_a_leaf_follows_rows_that_come_and_go(engine: Engine, query: str, window: str) -> None:
     engine.sql(f"CREATE VIEW v AS {text_of(query, window)}")
     assert any(isinstance(leaf, ChangeableLeaf) for leaf in leaves(engine))
     assert "as the newest rows of s change: " in engine.view("v").explain()
@@ -256,13 +221,13 @@ def test_another_leaf_does_not(engine: Engine, query: str) -> None:
 def test_a_leaf_beside_one_that_follows_is_evaluated_over_the_present_rows(engine: Engine) -> None:
     engine.sql(
         "CREATE VIEW v AS SELECT a, m FROM (SELECT sum(i) AS a FROM latest(s) AS p),"
-        " (SELECT max(i) AS m FROM latest(s) AS q)"
+        " (SELECT bit_xor(i) AS m FROM latest(s) AS q)"
     )
     assert {type(leaf) for leaf in leaves(engine)} == {ChangeableLeaf, PresentLeaf}
     feed(engine, {"time": 1, "k": "p", "i": 3}, {"time": 1, "k": "q", "i": 4})
-    assert engine.sql("FROM v").to_pylist() == [{"a": 7, "m": 4}]
+    assert engine.sql("FROM v").to_pylist() == [{"a": 7, "m": 7}]
     feed(engine, {"time": 2, "k": "q", "i": 1})
-    assert engine.sql("FROM v").to_pylist() == [{"a": 4, "m": 3}]
+    assert engine.sql("FROM v").to_pylist() == [{"a": 4, "m": 2}]
 
 
 # What a change costs
@@ -272,18 +237,14 @@ def test_a_leaf_beside_one_that_follows_is_evaluated_over_the_present_rows(engin
 def partials(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of rows over which partials were computed."""
     counts: list[int] = []
-    run = ChangeableLeaf._run
+    run = FollowedGroups._run
 
-    def counted(self: ChangeableLeaf, rows: pa.Table) -> pa.Table:
+    def counted(self: FollowedGroups, rows: pa.Table) -> pa.Table:
         counts.append(rows.num_rows)
         return run(self, rows)
 
-    monkeypatch.setattr(ChangeableLeaf, "_run", counted)
+    monkeypatch.setattr(FollowedGroups, "_run", counted)
     return counts
-
-
-def many(engine: Engine, count: int = 1_000) -> None:
-    feed(engine, *({"time": 1, "k": f"{n}", "g": "a", "i": 1, "note": "1"} for n in range(count)))
 
 
 SUMS = "SELECT g, sum(i) AS a, count(*) AS n FROM latest(s) AS s GROUP BY g"
@@ -312,6 +273,15 @@ def test_a_sum_without_values_is_null_and_not_0(engine: Engine) -> None:
     assert engine.sql("FROM v").to_pylist() == [{"g": "a", "a": None}]
     engine.delete("s", {"k": ["p", "q"]})
     assert engine.sql("FROM v").to_pylist() == []
+
+
+def test_a_count_of_conditions_that_are_all_null_is_null_as_in_duckdb(engine: Engine) -> None:
+    engine.sql("CREATE VIEW v AS SELECT count_if(b) AS a FROM latest(s) AS s")
+    feed(engine, {"time": 1, "k": "p", "b": True}, {"time": 1, "k": "q"})
+    assert engine.sql("FROM v").to_pylist() == [{"a": 1}]
+    feed(engine, {"time": 2, "k": "p"})
+    alone = engine.sql("SELECT count_if(b) AS a FROM (VALUES (NULL::BOOLEAN)) AS t (b)")
+    assert engine.sql("FROM v").to_pylist() == alone.to_pylist()
 
 
 def test_a_view_without_groups_has_one_row_when_all_keys_are_deleted(engine: Engine) -> None:
@@ -394,7 +364,9 @@ FILES = tuple(
     f"{FOLDER}/queries/{name}"
     for name in (
         *("evaluation/changing_leaf", "evaluation/followed_rows", "evaluation/view"),
-        *("evaluation/increments", "partials/grouped_state"),
+        *("evaluation/increments", "partials/grouped_state", "evaluation/followed_state"),
+        *("evaluation/ranked_state", "evaluation/row_states", "evaluation/double_state"),
+        *("partials/ranked_rows", "partials/double_sums"),
     )
 )
 
@@ -403,14 +375,18 @@ def changed_twice(engine: Engine) -> None:
     """Create a view, and let rows come, go and expire after it was read."""
     window = "latest(s, expire_after => INTERVAL '9 seconds')"
     engine.sql(f"CREATE STREAM s {STREAM}")
-    engine.sql(f"CREATE VIEW v AS SELECT g, sum(i) AS a, count(*) AS n FROM {window} GROUP BY g")
+    select = "SELECT g, sum(i) AS a, count(*) AS n, max(i) AS m, sum(i / 2) AS f"
+    engine.sql(f"CREATE VIEW v AS {select} FROM {window} GROUP BY g")
     many(engine, 5)
     engine.sql("FROM v")
     feed(engine, {"time": 2, "k": "1", "g": "b", "i": 7}, {"time": 2, "k": "new", "g": "b"})
     engine.delete("s", {"k": ["2"]})
 
 
-RIGHT = [{"g": "a", "a": 3, "n": 3}, {"g": "b", "a": 7, "n": 2}]
+RIGHT = [
+    {"g": "a", "a": 3, "n": 3, "m": 1, "f": 1.5},
+    {"g": "b", "a": 7, "n": 2, "m": 7, "f": 3.5},
+]
 
 
 @pytest.mark.parametrize(("event", "least"), [("line", 100), ("c_call", 3)])
@@ -433,8 +409,10 @@ def test_an_interrupt_anywhere_loses_no_change_and_counts_none_twice(
             assert once.raised == 1
             assert sorted(engine.view("v").table().to_pylist(), key=repr) == RIGHT
             feed(engine, {"time": 3, "k": "new", "g": "a", "i": 1})
-            found = engine.sql("SELECT sum(a)::INT AS a, sum(n)::INT AS n FROM v").to_pylist()
-            assert found == [{"a": 11, "n": 5}]
+            found = engine.sql(
+                "SELECT sum(a)::INT AS a, sum(n)::INT AS n, sum(m)::INT AS m, sum(f) AS f FROM v"
+            ).to_pylist()
+            assert found == [{"a": 11, "n": 5, "m": 8, "f": 5.5}]
 
 
 def interrupter_at(event: str, number: int) -> Interrupter:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.queries.setting import append, make_streams
+from tests.queries.setting import append, make_streams, windows_of
 from upstream import ContinuousQuery, Engine, ManualClock
-from upstream.queries.evaluation.windowed import WindowedEvaluation
 from upstream.queries.results.answer import Description
 
 
@@ -57,8 +56,7 @@ def test_after_a_large_window_explain_says_how_the_next_ones_are_evaluated(engin
 
 def test_explain_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)", evaluation="increments")
-    assert isinstance(query._evaluation, WindowedEvaluation)
-    query._evaluation._portions.count = 2
+    windows_of(query)._portions.count = 2
     chunks = "; the open chunk is evaluated in 2 portions"
     assert now(query) == f"windows are evaluated incrementally{chunks}"
 
@@ -74,7 +72,7 @@ def test_explain_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: E
 def test_explain_omits_a_split_that_never_runs(engine: Engine, text: str, semantics: Any) -> None:
     query = engine.continuous_query(text, semantics=semantics)
     [line] = query.explain().splitlines()
-    assert query._evaluation.describe() == Description(line, None)
+    assert query._evaluated._evaluation.describe() == Description(line, None)
     assert query.explain(sql=True).startswith(f"{line}\nwhole: SELECT ")
 
 

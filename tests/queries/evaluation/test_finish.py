@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import cast
 
 import pyarrow as pa
@@ -43,14 +45,27 @@ def split_of(text: str, duck: Duck) -> tuple[SplitQuery, Prepared]:
     return parts, prepare(duck, parts.leaves[0].partial, {"chunk_0": SCHEMA})
 
 
-def finish_of(text: str, schema: pa.Schema, duck: Duck, *, merges: bool = False) -> Finish:
+def finish_of(
+    text: str,
+    schema: pa.Schema,
+    duck: Duck,
+    *,
+    merges: bool = False,
+    version: Callable[[], object] | None = None,
+) -> Finish:
     """Return the finish of a query, which merges by itself if that is left to it."""
     parts, partial = split_of(text, duck)
     [leaf] = parts.leaves
     merge = merge_query(leaf.groups or (), leaf.states) if merges else None
     leaves = cast("list[Leaf]", [MergedLeaf(partial.schema, merge)])
     return Finish(
-        parts, leaves, schema, duck, chunks={"chunk_0": SCHEMA}, bounds={"bounds_0": BOUNDS}
+        parts,
+        leaves,
+        schema,
+        duck,
+        chunks={"chunk_0": SCHEMA},
+        bounds={"bounds_0": BOUNDS},
+        version=version,
     )
 
 
@@ -64,6 +79,86 @@ def test_where_there_is_nothing_to_finish_columns_only_get_their_names(duck: Duc
     result = finish.run([pa.table([["a", "b"], [3, 4]], schema=partial.schema)], {})
     assert result.schema == schema
     assert result.to_pylist() == [{"x": 3, "key": "a"}, {"x": 4, "key": "b"}]
+
+
+ONE_ROW = "SELECT count(*) AS n, max(x) AS m, sum(x) AS s FROM chunk_0"
+ONE_ROW_SCHEMA = pa.schema([("n", pa.int64()), ("m", pa.int64()), ("s", pa.decimal128(38, 0))])
+
+
+def test_aggregates_of_a_single_row_are_its_values(duck: Duck) -> None:
+    finish = finish_of(ONE_ROW, ONE_ROW_SCHEMA, duck)
+    row = merged(ONE_ROW, [4, 3], duck)
+    duck.close()  # no statement can run
+    result = finish.run([row], {})
+    assert result.schema == ONE_ROW_SCHEMA
+    assert result.to_pylist() == [{"n": 2, "m": 4, "s": Decimal(7)}]
+
+
+def test_aggregates_of_no_row_or_of_nulls_are_finished(duck: Duck) -> None:
+    finish = finish_of(ONE_ROW, ONE_ROW_SCHEMA, duck)
+    nothing = [{"n": 0, "m": None, "s": None}]
+    row = merged(ONE_ROW, [], duck)
+    assert row.num_rows == 1
+    assert finish.run([row], {}).to_pylist() == nothing
+    assert finish.run([row.slice(0, 0)], {}).to_pylist() == nothing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT sum(CAST(x AS DOUBLE)) AS x FROM chunk_0",
+        "SELECT max(x) + 1 AS x FROM chunk_0",
+        "SELECT max(x) AS x FROM chunk_0 HAVING count(*) > 1",
+        "SELECT count(DISTINCT x) AS x FROM chunk_0",
+        "SELECT max(x) AS x FROM chunk_0 LIMIT 0",
+        "SELECT max(x) AS x FROM chunk_0 GROUP BY ROLLUP (k)",
+    ],
+)
+def test_more_than_a_single_value_is_finished(text: str, duck: Duck) -> None:
+    """The sum of the double -0.0 alone is 0.0."""
+    assert split_of(text, duck)[0].direct_of_row is None
+
+
+COUNTS = "SELECT k, count(*) + 1 AS n FROM chunk_0 GROUP BY k"
+COUNTS_SCHEMA = pa.schema([("k", pa.string()), ("n", pa.int64())])
+
+
+def test_what_was_made_from_the_same_rows_is_returned_again(duck: Duck) -> None:
+    versions = [1]
+    finish = finish_of(COUNTS, COUNTS_SCHEMA, duck, version=lambda: versions[-1])
+    result = finish.run([merged(COUNTS, [4, 3], duck)], {})
+    assert finish.run([merged(COUNTS, [5, 6], duck)], {}) is result
+    assert finish.run([merged(COUNTS, [5], duck)], {}).to_pylist() == [{"k": "a", "n": 2}]
+    result = finish.run([merged(COUNTS, [4, 3], duck)], {})
+    versions.append(2)
+    again = finish.run([merged(COUNTS, [4, 3], duck)], {})
+    assert again is not result
+    assert again.equals(result)
+
+
+def test_rows_are_not_compared_that_are_many_or_have_doubles(
+    duck: Duck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "SELECT k, 1 / sum(CAST(x AS DOUBLE)) AS x FROM chunk_0 GROUP BY k"
+    finish = finish_of(
+        text, pa.schema([("k", pa.string()), ("x", pa.float64())]), duck, version=lambda: 1
+    )
+    zero, negative = (
+        pa.table({"__g0": ["a"], "__s0": [each]}, merged(text, [1], duck).schema)
+        for each in (0.0, -0.0)
+    )
+    assert zero.equals(negative)
+    assert finish.run([zero], {}).to_pylist() != finish.run([negative], {}).to_pylist()
+    monkeypatch.setattr("upstream.queries.evaluation.finish._FEW", 0)
+    finish = finish_of(COUNTS, COUNTS_SCHEMA, duck, version=lambda: 1)
+    result = finish.run([merged(COUNTS, [4], duck)], {})
+    assert finish.run([merged(COUNTS, [4], duck)], {}) is not result
+
+
+def test_without_a_version_the_finish_always_runs(duck: Duck) -> None:
+    finish = finish_of(COUNTS, COUNTS_SCHEMA, duck)
+    result = finish.run([merged(COUNTS, [4], duck)], {})
+    assert finish.run([merged(COUNTS, [4], duck)], {}) is not result
 
 
 AVERAGE = "SELECT avg(x) + 1 AS x FROM chunk_0"

@@ -14,9 +14,7 @@ from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
 from upstream.queries.chunks.chunk_rows import ChunkRows
 from upstream.queries.chunks.cutter import Piece
-from upstream.queries.chunks.pieces import with_chunks
 from upstream.queries.chunks.windows import Span
-from upstream.queries.evaluation import increments
 from upstream.queries.evaluation.finish import Finish
 from upstream.queries.evaluation.increments import ChunkLeaf, Increments, Take
 from upstream.queries.results.failing_rows import FailedRows, FailingRows
@@ -259,32 +257,6 @@ def test_a_chunk_may_be_fed_in_portions(duck: Duck) -> None:
     feed.add((0, ["2"]), (1, ["4"]))
     feed.add((0, ["8"]))
     assert feed.sums(0, 2) == {"a": 15}
-
-
-def test_short_chunks_are_evaluated_together_and_long_ones_alone(
-    duck: Duck, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    feed = FedLeaf(duck)
-    together: list[list[int]] = []
-
-    def noted(pieces: Sequence[Piece]) -> pa.Table:
-        together.append([chunk for chunk, _ in pieces])
-        return with_chunks(pieces)
-
-    monkeypatch.setattr(increments, "with_chunks", noted)
-    feed.add((0, ["1"]), (1, ["2"] * 4_096), (2, ["3"]), (3, ["4"]))
-    assert together == [[0, 2, 3]]
-    assert feed.sums(0, 4) == {"a": 1 + 2 * 4_096 + 3 + 4}
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_a_bad_row_is_left_out_of_its_chunk_and_no_other(duck: Duck, count: int) -> None:
-    feed = FedLeaf(duck)
-    feed.add(*[(chunk, ["1", "bad", "2"] if chunk == 0 else ["4"]) for chunk in range(count)])
-    assert feed.failed.rows == {(0, 1)}
-    assert feed.failed.error is not None
-    assert "bad" in feed.failed.error
-    assert feed.sums(0, count) == {"a": 3 + 4 * (count - 1)}
 
 
 def test_a_landmark_is_one_partial_until_it_is_reset(duck: Duck) -> None:

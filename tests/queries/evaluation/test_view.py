@@ -11,9 +11,9 @@ import pytest
 from tests.queries.setting import append
 from upstream import Engine, ManualClock
 from upstream.errors import QueryError
-from upstream.queries.evaluation import view as module
+from upstream.queries.evaluation import stream_state as module
 from upstream.queries.evaluation.finish import Finish
-from upstream.queries.evaluation.increments import Increments
+from upstream.queries.evaluation.increments import ChunkLeaf
 from upstream.queries.evaluation.view import ViewEvaluation
 
 SUMS = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
@@ -63,24 +63,24 @@ def test_the_finish_runs_only_if_something_came(
 
 
 def test_only_news_is_grouped(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    fed, _ = counted(monkeypatch, Increments, "prepared")
+    fed, _ = counted(monkeypatch, ChunkLeaf, "feed")
     evaluation(engine, SUMS)
     for number in range(4):
         append(engine, "bids", *[(number, 1)] * (number + 1))
         engine.view("v").table()
-    assert [pieces[0][1].num_rows for _, pieces in fed] == [1, 2, 3, 4]  # type: ignore[index]
+    assert [pieces[0][1].num_rows for _, pieces, _ in fed] == [1, 2, 3, 4]  # type: ignore[index]
 
 
 def test_batches_are_taken_together_up_to_a_size(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_TOGETHER", 5)
-    fed, _ = counted(monkeypatch, Increments, "prepared")
+    fed, _ = counted(monkeypatch, ChunkLeaf, "feed")
     each = evaluation(engine, SUMS)
     for count in (2, 3, 1, 9, 1, 1):
         append(engine, "bids", *[(0, 1)] * count)
     each.take_in(0.0)
-    assert [pieces[0][1].num_rows for _, pieces in fed] == [5, 1, 9, 2]  # type: ignore[index]
+    assert [pieces[0][1].num_rows for _, pieces, _ in fed] == [5, 1, 9, 2]  # type: ignore[index]
     assert each.current(0.0).table.to_pylist() == [{"k": "a", "n": 17}]
 
 
@@ -155,6 +155,100 @@ def test_a_file_and_the_clock_are_read_whenever_a_view_is(
             assert engine.sql(f"SELECT rate FROM {name}").to_pylist() == [{"rate": number}]
         for name in ("aged", "above"):
             assert engine.sql(f"SELECT t FROM {name}").to_pylist() == [{"t": 100.0 * number}]
+
+
+HIDING = {
+    "a view": ("CREATE VIEW hidden AS FROM '{file}'", "hidden"),
+    "a view over a view": (
+        "CREATE VIEW below AS FROM '{file}'; CREATE VIEW hidden AS SELECT * FROM below",
+        "hidden",
+    ),
+    "a macro in FROM": ("CREATE MACRO hidden() AS TABLE FROM '{file}'", "hidden() AS h"),
+    "a macro": (
+        "CREATE MACRO hidden() AS (SELECT any_value(rate) FROM '{file}')",
+        "(SELECT 'a' AS k, hidden() AS rate)",
+    ),
+    "LATERAL": ("", "(SELECT 'a' AS k), LATERAL (FROM read_csv('{file}')) AS l(other, rate)"),
+    "LATERAL alone": ("", "(SELECT 'a' AS k), LATERAL read_csv('{file}') AS l(other, rate)"),
+}
+
+
+@pytest.mark.parametrize("hiding", HIDING)
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT k, rate FROM ({SUMS}) JOIN (SELECT k, rate FROM {{}}) USING (k)",
+        "SELECT rate, sum(x) AS n FROM latest(bids) JOIN (SELECT * FROM {}) USING (k) GROUP BY 1",
+        "SELECT rate, max(x) AS n FROM latest(bids) JOIN (SELECT * FROM {}) USING (k) GROUP BY 1",
+    ],
+    ids=["grouped", "following", "present"],
+)
+def test_a_file_is_read_whenever_a_view_is_though_a_definition_hides_it(
+    engine: Engine, tmp_path: Path, hiding: str, query: str
+) -> None:
+    file = tmp_path / "rates.csv"
+    definitions, source = (text.format(file=file) for text in HIDING[hiding])
+    file.write_text("k,rate\na,1\n")
+    for definition in filter(None, definitions.split("; ")):
+        engine.sql(definition)
+    engine.sql(f"CREATE VIEW v AS {query.format(source)}")
+    append(engine, "bids", (1, 5))
+    for rows, rate in (("k,rate\na,1", 1), ("k,rate\na,22", 22), ("k;rate\na;333", 333)):
+        file.write_text(f"{rows}\n")
+        for _ in range(3):
+            assert engine.sql("SELECT rate FROM v").to_pylist() == [{"rate": rate}]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE OR REPLACE VIEW below AS FROM '{file}'",
+        "CREATE TEMP VIEW names AS FROM '{file}'",
+    ],
+)
+def test_a_definition_may_hide_a_file_later(engine: Engine, tmp_path: Path, change: str) -> None:
+    file = tmp_path / "rates.csv"
+    file.write_text("k,rate\na,1\n")
+    engine.sql("CREATE TABLE names AS SELECT 'a' AS k, 0::BIGINT AS rate")
+    engine.sql("CREATE VIEW below AS FROM names")
+    engine.sql("CREATE VIEW above AS FROM below")
+    text = "SELECT r.rate + s.rate AS rate FROM ({}) JOIN above AS r USING (k) JOIN names AS s"
+    engine.sql(f"CREATE VIEW v AS {text.format(SUMS)} USING (k)")
+    append(engine, "bids", (1, 5))
+    assert engine.sql("FROM v").to_pylist() == [{"rate": 0}]
+    engine.sql(change.format(file=file))
+    for number in (1, 22, 333):
+        file.write_text(f"k,rate\na,{number}\n")
+        expected = engine.sql("SELECT r.rate + s.rate AS rate FROM above r JOIN names s USING (k)")
+        assert engine.sql("FROM v").equals(expected)
+        assert expected["rate"].to_pylist() in ([number], [2 * number])
+
+
+def test_a_view_of_tables_is_read_only_if_a_statement_ran(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.sql("CREATE TABLE names AS SELECT 'a' AS k, 1 AS v")
+    engine.sql("CREATE VIEW hidden AS FROM names")
+    runs, forget = counted(monkeypatch, Finish, "run")
+    engine.sql(f"CREATE VIEW v AS SELECT v, n FROM ({SUMS}) JOIN hidden USING (k)")
+    append(engine, "bids", (1, 5))
+    for v in (1, 2):
+        engine.sql(f"UPDATE names SET v = {v}")
+        forget()
+        for _ in range(3):
+            assert engine.sql("FROM v").to_pylist() == [{"v": v, "n": 5}]
+        assert len(runs) == 1
+
+
+def test_the_clock_is_read_whenever_a_view_is_though_a_definition_hides_it(
+    engine: Engine, clock: ManualClock
+) -> None:
+    engine.sql("CREATE VIEW hidden AS SELECT 'a' AS k, epoch(now()) AS t")
+    engine.sql(f"CREATE VIEW v AS SELECT t FROM ({SUMS}) JOIN hidden USING (k)")
+    append(engine, "bids", (1, 5))
+    for moment in (0.0, 5.0, 10.0):
+        assert engine.sql("FROM v").to_pylist() == [{"t": moment}]
+        clock.advance(5.0)
 
 
 def test_a_failure_while_rows_are_taken_in_changes_nothing(

@@ -21,7 +21,8 @@ def engine(engine: Engine) -> Engine:
 
 
 def lines(engine: Engine, query: str) -> list[str]:
-    """Return what a view says of its parts, without the last line."""
+    """Return what a view says of its parts, without the last line; it shares no state."""
+    append(engine, "bids", (1, 5))
     engine.sql(f"CREATE OR REPLACE VIEW v AS {query}")
     return engine.view("v").explain().splitlines()[:-1]
 
@@ -177,6 +178,24 @@ def test_a_table_below_a_stream_stays_as_it_is(engine: Engine, text: str) -> Non
         {"n": 2, "v": 5}
     ]
     assert engine.sql("FROM v").to_pylist() == [{"k": "a", "n": 10}]
+
+
+def test_a_table_behind_with_of_the_same_name_cannot_be_dropped(engine: Engine) -> None:
+    sums = "SELECT k, sum(x) AS n FROM bids GROUP BY k"
+    text = f"WITH names AS (FROM names) SELECT n, v FROM ({sums}) JOIN names USING (k)"
+    engine.sql(f"CREATE VIEW v AS {text}")
+    with pytest.raises(StatementError, match="names"):
+        engine.sql("DROP TABLE names")
+
+
+def test_rows_of_a_stream_cannot_meet_a_view_that_reads_the_clock(engine: Engine) -> None:
+    engine.sql("CREATE VIEW moments AS SELECT 'a' AS k, now() AS t")
+    text = "SELECT t, sum(x) AS n FROM {} JOIN moments USING (k) GROUP BY t"
+    with pytest.raises(StatementError, match=r"bids are combined with a view that calls now\(\)"):
+        engine.sql(f"CREATE VIEW v AS {text.format('bids')}")
+    engine.sql(f"CREATE VIEW v AS {text.format('(SELECT k, sum(x) AS x FROM bids GROUP BY k)')}")
+    append(engine, "bids", (1, 5))
+    assert engine.sql("SELECT n FROM v").to_pylist() == [{"n": 5}]
 
 
 def test_a_table_below_a_stream_may_be_read_and_changes_again_without_the_view(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from tests.queries.setting import append
@@ -67,6 +69,27 @@ def test_newest_rows_become_chunks_after_those_of_streams(opened: Open) -> None:
     assert len(sources.followed()) == 2
 
 
+def test_a_query_may_read_fewer_columns_than_a_stream_has(engine: Engine) -> None:
+    streams = engine._catalogue.streams
+    whole = streams["bids"].definition
+    some = replace(whole, schema=pa.schema([whole.schema.field("k")]))
+    definitions = {"bids": some, "asks": streams["asks"].definition}
+    parsed = read_query("SELECT 1 FROM bids, asks, latest(asks)", definitions, engine._duck)
+    sources = ViewSources(
+        parsed,
+        streams,
+        {},
+        duck=engine._duck,
+        clock=engine._clock,
+        undo=[],
+        definitions=definitions,
+    )
+    asks = streams["asks"].definition
+    columns = [schema.names for schema in sources.chunks.values()]
+    assert columns == [["k"], asks.schema.names, asks.schema.names]
+    assert sources.definitions == [whole, asks, asks]
+
+
 def test_newest_rows_that_are_not_followed_are_lent(opened: Open) -> None:
     sources = opened("SELECT count(*) FROM latest(bids) a, latest(bids) b, sums")
     query = sources.with_newest_as_tables()
@@ -98,7 +121,7 @@ def test_all_that_was_opened_is_closed_again(
     before = readers(engine, "bids"), readers(engine, "asks"), lent(engine)
     sources = opened("SELECT count(*) FROM latest(bids) a, asks b, sums c")
     sources.with_newest_as_tables()
-    sources.readers()
+    undo.append(sources.reader("asks").close)
     assert readers(engine, "bids") == before[0] + 1
     assert readers(engine, "asks") == before[1] + 1
     assert len(lent(engine)) == len(before[2]) + 2

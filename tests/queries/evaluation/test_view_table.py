@@ -32,8 +32,8 @@ class Numbers:
     def is_current(self, table: pa.Table | None) -> bool:
         return table is self._table
 
-    def first_waiting(self) -> float | None:
-        return self.arrived
+    def first_waiting(self, table: pa.Table | None) -> float | None:
+        return self.arrived if table in (None, self._table) else 0.0
 
     def due_at(self) -> float | None:
         return self.due
@@ -73,6 +73,9 @@ def test_what_waits_for_the_view_waits_for_those_that_read_it(duck: Duck) -> Non
     assert table.reader.first_waiting() is None
     view.arrived = 7.0
     assert table.reader.first_waiting() == 7.0
+    table.refresh(7.0)
+    view.set(1)
+    assert table.reader.first_waiting() == 0.0
 
 
 def test_a_result_that_the_clock_changes_is_due_for_those_that_read_it(duck: Duck) -> None:

@@ -10,6 +10,7 @@ from tests.queries.setting import append, given, make_streams
 from upstream import Engine, ManualClock, UnboundedQueryError
 from upstream.queries.evaluation.landmark import LandmarkEvaluation
 from upstream.queries.evaluation.session import SessionEvaluation
+from upstream.queries.evaluation.shared_windows import WindowsOfQuery
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
 
@@ -21,8 +22,9 @@ def engine(shared_engine: Engine) -> Engine:
 @pytest.mark.parametrize(
     ("window", "kind"),
     [
-        ("hop(bids, 20, 10)", WindowedEvaluation),
-        ("rows(bids, 3)", WindowedEvaluation),
+        ("hop(bids, 20, 10)", WindowsOfQuery),
+        ("rows(bids, 3)", WindowsOfQuery),
+        ("hop(bids, INTERVAL 2 MINUTES, INTERVAL 1 MINUTE, by => arrival)", WindowedEvaluation),
         ("landmark(bids)", LandmarkEvaluation),
         ("landmark(bids, 10)", LandmarkEvaluation),
         ("session(bids, 10)", SessionEvaluation),
@@ -30,8 +32,8 @@ def engine(shared_engine: Engine) -> Engine:
 )
 def test_each_kind_of_window_has_its_evaluation(engine: Engine, window: str, kind: type) -> None:
     query = engine.continuous_query(f"SELECT count(*) AS n FROM {window}")
-    assert isinstance(query._evaluation, kind)
-    assert (query._plan.reset is None) == (kind is not LandmarkEvaluation)
+    assert isinstance(query._evaluated._evaluation, kind)
+    assert (query._evaluated._plan.reset is None) == (kind is not LandmarkEvaluation)
 
 
 @pytest.mark.parametrize(

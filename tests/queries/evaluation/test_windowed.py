@@ -418,7 +418,8 @@ def test_windows_are_answered_as_if_all_rows_were_kept(
             for way in ("increments", "whole")
         ]
         drift = 0
-        model = Windows(size, slide, queries[0]._plan.split.windows[0].step, lateness)
+        step = queries[0]._evaluated._plan.split.windows[0].step
+        model = Windows(size, slide, step, lateness)
         for batch in batches:
             rows = [(time + drift, x) for time, x in batch]
             drift += 15

@@ -8,13 +8,12 @@ from typing import Literal
 import pyarrow as pa
 import pytest
 
-from tests.queries.setting import append, given, held, make_streams, revised
+from tests.queries.setting import append, given, held, make_streams, revised, windows_of
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
 from upstream.queries.choices import Way
 from upstream.queries.evaluation import chosen_way, window_planning
 from upstream.queries.evaluation.chosen_way import ChosenWay
-from upstream.queries.evaluation.windowed import WindowedEvaluation
 
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
 
@@ -219,8 +218,7 @@ def test_the_open_step_holds_only_its_rows(engine: Engine, way: Way) -> None:
 def test_steps_and_moments_that_no_window_can_ask_for_are_forgotten(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) AS x FROM hop(bids, 200, 10)")
     held_over_slides(engine, query, range(0, 6_000, 10), ["bids"])
-    evaluation = query._evaluation
-    assert isinstance(evaluation, WindowedEvaluation)
+    evaluation = windows_of(query)
     [occupied], [progress] = evaluation._reading.occupied, evaluation._reading.progress
     assert len(occupied) <= 21
     assert len(progress.closings) <= 257  # of 600: they are dropped now and then

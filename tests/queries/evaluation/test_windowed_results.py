@@ -10,11 +10,11 @@ from typing import Literal, cast
 import pyarrow as pa
 import pytest
 
-from tests.queries.setting import append, asked, every_way, given, revised
+from tests.queries.setting import append, asked, every_way, given, revised, windows_of
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
 from upstream.queries.choices import Way
-from upstream.queries.evaluation.windowed import WindowedEvaluation
+from upstream.queries.evaluation.finish import Finish
 
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
 TUMBLES = "SELECT sum(x) AS x FROM tumble(bids, 10)"
@@ -123,9 +123,9 @@ def test_over_arrival_the_clock_makes_the_answer_of_ask_empty(
 
 def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
     """Return what tells how often DuckDB was asked about windows without rows since."""
-    evaluation = query._evaluation
-    assert isinstance(evaluation, WindowedEvaluation)
-    whole = evaluation._finish.whole
+    finish = windows_of(query)._finish
+    assert isinstance(finish, Finish)
+    whole = finish.whole
     runs = 0
 
     def counted(**tables: pa.Table) -> pa.Table:
@@ -133,7 +133,7 @@ def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
         runs += 1
         return whole.run(**tables)
 
-    evaluation._finish.whole = cast("Prepared", SimpleNamespace(run=counted, close=whole.close))
+    finish.whole = cast("Prepared", SimpleNamespace(run=counted, close=whole.close))
     return lambda: runs
 
 

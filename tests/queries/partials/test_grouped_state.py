@@ -167,6 +167,64 @@ def test_a_partial_of_changes_adds_and_takes_away_at_once() -> None:
     ]
 
 
+SIGNED = st.lists(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(-3, 3), st.integers(-(10**30), 10**30)),
+        unique_by=lambda row: row[0],
+        max_size=3,
+    ),
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize("spare", [0, 4_096], ids=["compacted", "with empty places"])
+def test_a_signed_state_is_the_sum_in_any_order_without_what_is_zero(
+    spare: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouped_state, "_SPARE_PLACES", spare)
+    groups, schema = FORMS["one"]
+
+    def new() -> GroupedState:
+        return GroupedState(groups, (TUPLES, SUM), schema, is_signed=True)
+
+    @given(SIGNED, st.integers(0, 12))
+    def check(parts: list[list[tuple[str, int, int]]], saved_at: int) -> None:
+        state = new()
+        sums: dict[str, tuple[int, int]] = {}
+        for number, rows in enumerate(parts):
+            columns = zip(*rows, strict=True) if rows else ((), (), ())
+            arrays = [
+                pa.array(list(each), to) for each, to in zip(columns, schema.types, strict=True)
+            ]
+            change = state.update(pa.Table.from_arrays(arrays, schema=schema))
+            assert change is not None
+            change.apply()
+            for place, tuples, amount in rows:
+                old = sums.get(place, (0, 0))
+                sums[place] = old[0] + tuples, old[1] + amount
+            if number == saved_at:
+                saved, state = state.save(), new()
+                state.restore(saved)
+            state._check()
+            left = {place: both for place, both in sums.items() if any(both)}
+            found = {row["place"]: row for row in state.table().to_pylist()}
+            assert {k: (row["tuples"], row["amount"]) for k, row in found.items()} == left
+            assert state.rows == len(left) == len(state.table())
+
+    check()
+
+
+def test_a_signed_state_is_restored_as_such_only() -> None:
+    groups, schema = FORMS["one"]
+    signed = GroupedState(groups, (TUPLES, SUM), schema, is_signed=True)
+    plain = GroupedState(groups, (TUPLES, SUM), schema)
+    for one, other in ((signed, plain), (plain, signed)):
+        with pytest.raises(ValueError, match="for another query"):
+            one.restore(other.save())
+    with pytest.raises(AssertionError):
+        GroupedState(("place",), (TUPLES, LEAST), LARGE, is_signed=True)
+
+
 def test_rows_that_were_not_added_cannot_be_taken_away() -> None:
     model = Model(*FORMS["one"])
     model.change([(("a",), 1), (("b",), None)], 1)()

@@ -15,7 +15,9 @@ from upstream.database.failure import DatabaseError
 from upstream.queries.partials import growing_merge
 from upstream.queries.partials.grouped_state import GroupedState
 from upstream.queries.partials.growing_merge import GrowingMerge
+from upstream.queries.partials.leading_places import LeadingPlaces
 from upstream.queries.partials.running_merge import RelationalMerge
+from upstream.queries.rewriting.split_query import Leading
 
 from .contract import (
     AMOUNT,
@@ -100,6 +102,26 @@ def test_a_count_that_overflows_is_the_error_of_the_database(duck: Duck) -> None
         merge.merged(0, 1)
     merge.stage([(0, partials.table([("a", -2)]))])
     assert rows_of(merge.merged(0, 1)) == [("a", 2**63 - 2)]
+
+
+def test_only_leading_rows_are_merged_until_the_database_merges(duck: Duck) -> None:
+    partials = Partials(("place",), (AMOUNT,), AMOUNTS, duck)
+    merge = RelationalMerge(partials.groups, partials.states, partials.schema, partials.duck)
+    places = LeadingPlaces(Leading("amount", 1))
+    growing = GrowingMerge(partials.groups, partials.states, merge)
+
+    def read() -> list[tuple[object, ...]]:
+        return rows_of(growing.read(0, 1, lambda state: state.first(places)))
+
+    growing.stage([(0, partials.table([("a", Decimal(1)), ("b", Decimal(2))]))])
+    assert read() == [("b", 2)]
+    assert rows_of(growing.merged(0, 1)) == [("a", 1), ("b", 2)]
+    assert growing.rows == 2
+    assert growing.saved().num_rows == 2
+    growing.stage([(0, partials.table([("a", Decimal(9 * 10**37))]))])
+    assert read() == [("a", 9 * 10**37 + 1), ("b", 2)]
+    assert len(rows_of(growing.merged(0, 1))) == 2
+    growing.close()
 
 
 def test_doubles_do_not_drift_however_many_partials_come(duck: Duck) -> None:

@@ -74,6 +74,21 @@ def test_numbers_of_a_landmark_grow_in_place(duck: Duck) -> None:
     assert isinstance(merge, GrowingMerge)
 
 
+@pytest.mark.parametrize("is_signed", [True, False])
+def test_a_signed_landmark_forgets_what_is_zero(duck: Duck, *, is_signed: bool) -> None:
+    schema = pa.schema([("place", pa.string()), ("amount", pa.decimal128(38, 0))])
+    merge = running_merge(("place",), (AMOUNT,), schema, duck, cumulative=True, is_signed=is_signed)
+    merge.advance(0, 1)
+    for places, amounts in ((["a", "b"], [1, 2]), (["a", "c"], [-1, -3])):
+        columns = {"place": places, "amount": list(map(Decimal, amounts))}
+        merge.stage([(0, pa.table(columns, schema=schema))])
+    left = {"b": 2, "c": -3} if is_signed else {"a": 0, "b": 2, "c": -3}
+    table = merge.merged(0, 1)
+    assert dict(zip(table["place"].to_pylist(), table["amount"].to_pylist(), strict=True)) == left
+    assert merge.rows == len(left)
+    merge.close()
+
+
 def test_texts_are_merged_by_a_tree(duck: Duck) -> None:
     merge = running_merge(("place",), (AMOUNT, GREATEST), PARTIALS, duck)
     assert isinstance(merge, ChunkTree)

@@ -69,7 +69,7 @@ def test_answers_are_given_again_until_they_are_committed(
 ) -> None:
     query = make(engine, kind)
     append(engine, "bids", (1, 1), (2, 2), (10, 4), (20, 1))
-    evaluation, now = query._evaluation, clock.now()
+    evaluation, now = query._evaluated._evaluation, clock.now()
     evaluation.take_in(now)
     before = evaluation.counts()
     found = [evaluation.answers(now, keep) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""The backlog of results is bounded, and the next result counts the missed ones."""
+"""The backlog of results is bounded, and stores what some reader has not taken."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from upstream import Engine, ManualClock, QueryStatistics
 from upstream.queries.results.answer import Answer
 from upstream.queries.results.backlog import Backlog, Result
+from upstream.queries.results.result_reader import ResultReader
 
 ROWS = pa.table({"a": [1]})
 
@@ -18,81 +19,37 @@ def answer(number: int, due: float = 0.0) -> Answer:
     return Answer(number, number + 1, due, 0, ROWS)
 
 
-def taken(backlog: Backlog, now: float = 0.0) -> list[tuple[object, int]]:
-    """Take everything: where each window starts, and how many results were missed before it."""
-    results: list[tuple[object, int]] = []
-    while (result := backlog.take(now)) is not None:
-        results.append((result.window_start, result.missed))
-    return results
-
-
-def test_results_are_taken_oldest_first() -> None:
-    backlog = Backlog(keep=3)
-    for number in range(3):
-        backlog.add(answer(number))
-    assert taken(backlog) == [(0, 0), (1, 0), (2, 0)]
-    assert (backlog.taken, backlog.lost, len(backlog)) == (3, 0, 0)
-
-
-def test_the_oldest_result_is_dropped_when_there_are_too_many_and_the_next_counts_it() -> None:
-    backlog = Backlog(keep=2)
-    for number in range(5):
-        backlog.add(answer(number))
-    assert len(backlog) == 2
-    assert taken(backlog) == [(3, 3), (4, 0)]
-    assert (backlog.taken, backlog.lost) == (2, 3)
-
-
-def test_results_that_were_never_made_are_missed_by_the_next() -> None:
-    backlog = Backlog(keep=1)
-    backlog.miss(2)
-    backlog.add(answer(2))
-    backlog.miss(1)
-    backlog.add(answer(4))
-    assert taken(backlog) == [(4, 4)]
-    backlog.add(answer(5))
-    assert taken(backlog) == [(5, 0)]
-
-
-def test_skipping_to_the_newest_leaves_one_that_says_what_went() -> None:
+def test_what_all_readers_have_passed_is_forgotten() -> None:
     backlog = Backlog(keep=10)
+    fast, slow = ResultReader(backlog, "fast"), ResultReader(backlog, "slow")
     for number in range(4):
         backlog.add(answer(number))
-    assert backlog.skip_to_newest() == 3
-    assert backlog.skip_to_newest() == 0
-    assert taken(backlog) == [(3, 3)]
+    fast.take_all(0.0)
+    assert [made.number for made in backlog.stored] == [0, 1, 2, 3]
+    slow.take(0.0)
+    assert [made.number for made in backlog.stored] == [1, 2, 3]
+    slow.take(0.0)
+    slow.take_all(0.0)
+    assert not backlog.stored
+    assert (backlog.first, backlog.made) == (4, 4)
 
 
-def test_staleness_is_measured_when_a_result_is_taken() -> None:
+def test_one_reader_leaves_nothing_behind_at_once() -> None:
     backlog = Backlog(keep=10)
-    backlog.add(answer(0, due=5.0))
-    backlog.add(answer(1, due=8.0))
-    first = backlog.take(9.0)
-    second = backlog.take(12.0)
-    assert first is not None
-    assert second is not None
-    assert (first.staleness, second.staleness) == (4.0, 4.0)
-    assert backlog.staleness_seconds == 8.0
-
-
-def test_the_next_result_to_be_taken_can_be_looked_at() -> None:
-    backlog = Backlog(keep=10)
-    assert backlog.oldest() is None
-    backlog.add(answer(7))
-    oldest = backlog.oldest()
-    assert oldest is not None
-    assert oldest.start == 7
-    assert len(backlog) == 1
-
-
-def test_the_newest_is_that_of_the_newest_window_whenever_it_was_added() -> None:
-    backlog = Backlog(keep=10)
-    for number in (1, 3, 2):  # 2 is answered again
+    reader = ResultReader(backlog, "only")
+    for number in range(3):
         backlog.add(answer(number))
-    assert backlog.skip_to_newest() == 2
-    assert taken(backlog) == [(3, 1)]
-    backlog.add(answer(4))
-    assert taken(backlog) == [(4, 1)]
+        assert reader.take(0.0) is not None
+        assert not backlog.stored
+
+
+def test_no_more_results_than_a_reader_may_leave_waiting_are_stored() -> None:
+    backlog = Backlog(keep=2)
+    ResultReader(backlog, "only")
+    for number in range(5):
+        backlog.add(answer(number))
+    assert [made.number for made in backlog.stored] == [3, 4]
+    assert (backlog.first, backlog.made, backlog.next_ordinal) == (3, 5, 5)
 
 
 def test_an_answer_is_the_result_of_the_moment_at_which_it_is_taken() -> None:

@@ -8,6 +8,7 @@ import pytest
 from upstream.queries.choices import Choices, Emit, Semantics
 from upstream.queries.results.answer import Answer, Answers
 from upstream.queries.results.emission import Emitter, is_same_relation
+from upstream.queries.results.result_reader import ResultReader
 
 ONE, TWO = pa.table({"a": [1]}), pa.table({"a": [2]})
 
@@ -28,20 +29,21 @@ def test_answers_as_the_one_before_are_left_out_if_that_was_asked_for(
 ) -> None:
     emitter = Emitter(Choices(emit=emit))
     give(emitter, answers((10, ONE), (20, ONE), (30, ONE), (40, TWO)), 1.0)
-    assert (emitter.due, emitter.unchanged, len(emitter.backlog)) == (4, unchanged, 4 - unchanged)
+    assert (emitter.due, emitter.unchanged, emitter.backlog.made) == (4, unchanged, 4 - unchanged)
 
 
 @pytest.mark.parametrize("semantics", ["append", "update"])
 def test_until_results_are_made_nothing_has_changed(semantics: Semantics) -> None:
     emitter = Emitter(Choices(semantics, emit="changed", emit_every=5.0))
+    reader = ResultReader(emitter.backlog, "reader")
     found = answers((10, ONE), (20, ONE), (30, TWO), skipped=4)
     for _ in range(3):
         emitter.prepared(found.answers, found.skipped, 1.0)
-        assert (emitter.due, emitter.unchanged, len(emitter.backlog)) == (0, 0, 0)
+        assert (emitter.due, emitter.unchanged, emitter.backlog.made) == (0, 0, 0)
         assert (emitter.skipped, emitter.held_until(2.0)) == (0, None)
     give(emitter, found, 1.0)
     assert (emitter.due, emitter.unchanged, emitter.held_until(2.0)) == (7, 1, 6.0)
-    newest = emitter.backlog.take(1.0)
+    newest = reader.take(1.0)
     assert newest is not None
     assert newest.missed == (4 if semantics == "append" else 5)
 
@@ -55,28 +57,31 @@ def test_nothing_is_given_too_soon() -> None:
     assert (emitter.skipped, emitter.dropped) == (3, 0)
 
 
-def test_untaken_append_results_are_dropped_and_untaken_update_results_skipped() -> None:
+def test_answers_that_are_never_made_are_dropped_or_under_update_skipped() -> None:
     append, update = Emitter(Choices(keep=2)), Emitter(Choices("update", keep=2))
     for emitter in (append, update):
         give(emitter, answers((10, ONE), (20, ONE), (30, ONE), skipped=4), 1.0)
-    assert (append.keep, append.dropped, append.skipped) == (2, 5, 0)
-    assert (update.keep, update.dropped, update.skipped) == (1, 0, 6)
+    assert (append.keep, append.dropped, append.skipped) == (2, 4, 0)
+    assert (update.keep, update.dropped, update.skipped) == (1, 0, 4)
+    stored = [len(emitter.backlog.stored) for emitter in (append, update)]
+    assert stored == [2, 1]
 
 
 def test_a_query_that_is_only_asked_gives_no_results() -> None:
     emitter = Emitter(Choices(emit="asked"))
     give(emitter, answers(skipped=7), 1.0)
-    assert (emitter.keep, emitter.due, len(emitter.backlog)) == (0, 0, 0)
+    assert (emitter.keep, emitter.due, emitter.backlog.made) == (0, 0, 0)
 
 
 def test_after_a_new_beginning_windows_may_end_earlier() -> None:
     emitter = Emitter(Choices("update"))
+    reader = ResultReader(emitter.backlog, "reader")
     give(emitter, answers((30, ONE)), 1.0)
     give(emitter, answers((20, TWO)), 1.0)
-    assert (emitter.skipped, len(emitter.backlog)) == (1, 1)
+    assert (emitter.skipped, reader.waiting) == (1, 1)
     emitter.begin_anew()
     give(emitter, answers((10, TWO)), 1.0)
-    newest = emitter.backlog.oldest()
+    newest = reader.oldest()
     assert newest is not None
     assert newest.end == 10
 

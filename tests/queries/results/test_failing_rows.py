@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from upstream.database.failure import DatabaseError
 from upstream.queries.chunks.windows import Span
-from upstream.queries.results.failing_rows import FailedRows, FailingRows, Place, spare
+from upstream.queries.results.failing_rows import (
+    FailedRows,
+    FailingRows,
+    FailingRowsOfInputs,
+    Place,
+    spare,
+)
 
 
 class Casts:
@@ -154,3 +160,18 @@ def test_forgotten_chunks_are_in_no_later_window(
     failing.forget(before)
     assert failing.within(spans)[0] == expected
     assert failing.count == sum(count for _, count in failed)
+
+
+def test_the_failing_rows_of_inputs_are_counted_together_and_saved_by_input() -> None:
+    inputs = [FailingRows(), FailingRows(), FailingRows()]
+    together = FailingRowsOfInputs(inputs)
+    assert (together.count, together.error) == (0, None)
+    inputs[1].add(Counter({((0, 0),): 2}), "a cast")
+    inputs[2].add(Counter({((0, 0),): 3}), "a sum")
+    assert (together.count, together.error) == (5, "a cast")
+    saved = json.loads(json.dumps(together.saved()))
+    assert saved == [5, "a cast", [[[[1, 0]], 2, "a cast"], [[[2, 0]], 3, "a sum"]]]
+    others = [FailingRows(), FailingRows(), FailingRows()]
+    FailingRowsOfInputs(others).restore(saved)
+    assert [(each.count, each.error) for each in others] == [(0, None), (2, "a cast"), (3, "a sum")]
+    assert FailingRowsOfInputs(others).saved() == together.saved()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from upstream.queries.rewriting.block import by_step, group_by_first
+from upstream.queries.rewriting.block import by_step, conditions_of, group_by_first
 
 from ..parsed import select_of
 from .rule_contract import RuleContract
@@ -17,6 +17,22 @@ class TestTableJoins(RuleContract):
 
 class TestStreamJoins(RuleContract):
     rule = "stream_join"
+
+
+@pytest.mark.parametrize(
+    ("sql", "conditions"),
+    [
+        ("SELECT 1 FROM a", []),
+        ("SELECT 1 FROM a, b WHERE (x AND y) AND z", ["x", "y", "z"]),
+        ("SELECT 1 FROM a JOIN b ON x AND y JOIN c ON z OR u WHERE v", ["v", "x", "y", "z OR u"]),
+        ("SELECT 1 FROM a LEFT JOIN b ON x INNER JOIN c ON y", ["y"]),
+        ("SELECT 1 FROM a FULL JOIN b ON x SEMI JOIN c ON y CROSS JOIN d", []),
+    ],
+)
+def test_each_pair_of_rows_meets_where_and_the_conditions_of_inner_joins(
+    sql: str, conditions: list[str]
+) -> None:
+    assert [each.sql("duckdb") for each in conditions_of(select_of(sql))] == conditions
 
 
 def _by_step(sql: str, groups: int | None = None) -> str:

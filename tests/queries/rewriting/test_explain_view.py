@@ -83,3 +83,14 @@ def test_newest_rows_are_followed_or_read_with_the_view(
     split_query = split_of("SELECT g, sum(x) AS s FROM chunk_0 bids GROUP BY g", tables, WINDOWS)
     told = explain_view(split_query, [], [], followed, present)
     assert told.splitlines() == [line, MERGED, LAST]
+
+
+def test_a_column_of_signs_is_named_with_the_stream_that_has_it(tables: Duck) -> None:
+    sql = "SELECT (SELECT sum(x) FROM chunk_0 b) AS b, (SELECT min(x) FROM chunk_1 a) AS a"
+    told = explain_view(split_of(sql, tables, WINDOWS), [], [], (), (), signs={"merged_0": "op"})
+    assert told.splitlines() == [
+        "as rows arrive in b, added or taken away by op: sum(x)",
+        "as rows arrive in a: min(x)",
+        REST,
+        LAST,
+    ]

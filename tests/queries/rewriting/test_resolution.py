@@ -38,6 +38,16 @@ def _resolved(sql: str, trial: Trial) -> str:
             'SELECT -"s"."x" AS x FROM chunk_0 AS s WHERE "s"."x" > 1 ORDER BY x, "s"."x" + 0',
         ),
         (
+            (
+                'SELECT s.* EXCLUDE (t, g, y, z, d, b, day, l, "Odd name") REPLACE (-x AS x)'
+                " FROM chunk_0 s WHERE x > 1 ORDER BY X, x + 0, s.x, k"
+            ),
+            (
+                'SELECT "s"."k" AS "k", -"s"."x" AS x FROM chunk_0 AS s WHERE "s"."x" > 1'
+                ' ORDER BY X, "s"."x" + 0, "s"."x", "s"."k"'
+            ),
+        ),
+        (
             "SELECT p.a, p.b.c, r.p.a FROM pairs r",
             'SELECT "r"."p"."a", "r"."p"."b"."c", "r"."p"."a" FROM pairs AS r',
         ),
@@ -78,6 +88,12 @@ def test_each_name_is_resolved(sql: str, expected: str, trial: Trial) -> None:
         ("SELECT COLUMNS('x|y') FROM chunk_0 s", "COLUMNS"),
         ("SELECT a.x FROM chunk_0 a, chunk_1 A", "same name"),
         ("SELECT 1 FROM (SELECT 1)", "no name"),
+        ("SELECT x AS v, -x AS v FROM chunk_0 s ORDER BY v", "v is the name of several columns"),
+        ("SELECT x AS v, -x AS v, v + 1 FROM chunk_0 s", "v is the name of several columns"),
+        ("SELECT x AS v, -x AS V FROM chunk_0 s WHERE v > 0", "v is the name of several columns"),
+        ("SELECT -x AS x, x FROM chunk_0 s ORDER BY x", "x is the name of several columns"),
+        ("SELECT *, -x AS x FROM chunk_0 s ORDER BY x", "x is the name of several columns"),
+        ("SELECT DISTINCT ON (k) *, 1 AS k FROM chunk_0 s", "k is the name of several columns"),
     ],
 )
 def test_names_that_cannot_be_resolved_give_a_reason(sql: str, reason: str, trial: Trial) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting.static_parts import StaticPart
-from upstream.queries.sql.lending import answer_once
+from upstream.queries.rewriting.static_parts import StaticPart, have_same_rows
+from upstream.queries.rewriting.trial import Trial
+from upstream.queries.sql.lending import answer_once, run_once
 
 from .static_tables import LENT, taken
 
@@ -99,3 +101,39 @@ def test_a_part_tells_the_names_of_the_tables_that_it_reads(tables: Duck) -> Non
     )
     with taken(sql, tables) as (_, _, parts):
         assert {part.reads for part in parts} == {("names",), ("r",)}
+
+
+SAME = "SELECT range AS n, 'a' AS k, '0.0'::DOUBLE AS f, [1.0, NULL] AS l FROM range(3000)"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_same"),
+    [
+        (SAME, SAME, True),
+        (SAME, f"{SAME} ORDER BY n DESC", False),
+        (SAME, SAME.replace("3000", "2999"), False),
+        (SAME, SAME.replace("range AS n", "range::INT AS n"), False),
+        (SAME, SAME.replace("AS k", "AS key"), False),
+        (SAME, SAME.replace("'a'", "if(range = 5, 'b', 'a')"), False),
+        (SAME, SAME.replace("'a'", "if(range = 5, NULL, 'a')"), False),
+        (SAME, SAME.replace("'0.0'", "if(range = 5, '-0.0', '0.0')"), False),
+        (SAME, SAME.replace("1.0", "if(range = 5, 2.0, 1.0)"), False),
+        ("SELECT 1 AS n LIMIT 0", "SELECT 1 AS n LIMIT 0", True),
+        ("SELECT 1 AS n LIMIT 0", "SELECT NULL::INT AS n", False),
+        ("SELECT 'nan'::DOUBLE AS n", "SELECT 'nan'::DOUBLE AS n", True),
+        ("SELECT 'NULL' AS n", "SELECT NULL::TEXT AS n", False),
+    ],
+)
+def test_parts_have_the_same_rows_if_each_value_is_the_same_in_its_place(
+    duck: Duck, one: str, other: str, are_same: bool
+) -> None:
+    first, second = (StaticPart(f"__static_{n}", exp.select("*"), ()) for n in (1, 2))
+    for part, text in ((first, one), (second, other)):
+        duck.run_as_written(f'CREATE TEMP TABLE "{part.name}" AS {text}', {})
+
+    def count(query: exp.Query) -> int:
+        return int(run_once(duck, query, {}).column(0)[0].as_py())
+
+    trial = Trial(duck, {})
+    assert have_same_rows(first, second, trial, count) is are_same
+    assert have_same_rows(second, first, trial, count) is are_same

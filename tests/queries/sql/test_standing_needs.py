@@ -13,7 +13,6 @@ from upstream.queries.sql import InsertInto, OtherStatement, check_key, parse, r
 from upstream.queries.sql.standing_needs import (
     cause_and_cure,
     changed_tables,
-    reads_functions,
     tables_read,
     tables_with_other_rows,
 )
@@ -271,16 +270,3 @@ def test_a_statement_changes_the_rows_of_its_target(
     statement = parse(text, duck)
     assert isinstance(statement, OtherStatement | InsertInto)
     assert ("names" in tables_with_other_rows(statement, duck)) is is_changed
-
-
-@pytest.mark.parametrize(
-    ("text", "is_read"),
-    [
-        ("SELECT * FROM read_csv('a.csv') AS r", True),
-        ("SELECT * FROM of_a_user() AS r", True),
-        ("SELECT * FROM range(3) AS r, generate_series(1, 2) AS s", False),
-        ("SELECT upper(k) FROM names", False),
-    ],
-)
-def test_functions_in_from_may_read_files(text: str, is_read: bool) -> None:
-    assert reads_functions(query_of(text)) is is_read

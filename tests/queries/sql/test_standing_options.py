@@ -51,6 +51,7 @@ def test_keys_are_deleted_if_that_is_asked_for(value: str, deletes: bool, duck: 
     ("options", "place", "reason"),
     [
         ("emitt = 'slide'", "'slide'", "no option named emitt.*|did you mean emit"),
+        ("sign = 'op'", "'op'", "no option named sign.*|only views have it"),
         ("emit = 'never'", "'never'", "emit must be one of 'slide'"),
         ("weight = weight", "weight)", "above zero"),
         ("weight = 0", "0", "above zero"),

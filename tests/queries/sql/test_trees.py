@@ -6,6 +6,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 from tests.queries.parsed import select_of
+from upstream.database.duck import Duck
 from upstream.queries.sql import trees
 
 
@@ -44,6 +45,18 @@ def test_replacing_goes_from_the_top_down_and_not_into_queries() -> None:
 def test_a_prefix_is_one_that_no_table_has() -> None:
     assert trees.merged_prefix(select_of("SELECT 1 FROM a, b AS merged")) == "merged_"
     assert trees.merged_prefix(select_of("SELECT 1 FROM a AS merged_1")) == "_merged_"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "count"),
+    [("(2), (3), (NULL)", "5"), ("(NULL::BIGINT)", "0"), ("(7::HUGEINT)", "7")],
+)
+def test_a_summed_count_is_a_bigint_and_never_null(numbers: str, count: str, duck: Duck) -> None:
+    query = exp.select(trees.summed_count(exp.column("n"))).sql("duckdb")
+    [[value, type_name]] = duck.rows(
+        f"SELECT c::VARCHAR, typeof(c) FROM ({query} FROM (VALUES {numbers}) AS t(n)) AS q(c)"
+    )
+    assert (value, type_name) == (count, "BIGINT")
 
 
 def test_conjuncts_are_what_must_all_hold() -> None:

@@ -1,36 +1,42 @@
 """Leaves of a view over rows that come and go, such as the newest row of each key.
 
     rows added, rows removed -> partials, by DuckDB -> their difference -> grouped state
+                             -> single rows with numbers -> first rows, exact sums of doubles
 
 The cost of a change depends on the rows that changed. Where that is not possible, because a state
-has no inverse or rows of several streams are joined, the partial is evaluated over the present rows
-when the view is read: `PresentLeaf`.
+needs every row or rows of several streams are joined, the partial is evaluated over the present
+rows when the view is read: `PresentLeaf`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...database.failure import DatabaseError
-from ..partials.dense_window import can_be_dense
-from ..partials.grouped_state import CountColumns, GroupedState, subtracts
-from ..partials.running_merge import RelationalMerge
-from ..rewriting.changing import changing
+from ...rows.group_codes import has_places
+from ..partials.grouped_state import subtracts
+from ..rewriting.changing import ChangingLeaf, changing
+from ..rewriting.ranking import Ranking
 from ..sql.lending import prepare
+from ..sql.names import STEP
+from .followed_state import FollowedFirstRows, FollowedGroups
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
     from ..results.failing_rows import FailedRows
-    from ..rewriting.changing import ChangingLeaf
     from ..rewriting.split_query import Leaf
+    from ..rewriting.trial import Shape, Trial
+    from ..sql.trees import Query
+    from .followed_state import FollowedState
     from .increments import Take
 
+Followable: TypeAlias = ChangingLeaf | Ranking
+"""How a leaf follows rows: by states of groups, or by the first rows in an order."""
 Version = Callable[[], object]
 """Returns something that is different after rows or tables have changed."""
 
@@ -109,12 +115,66 @@ class PresentLeaf(_LeafWithoutInput):
         self._partial.close()
 
 
-def changeable(leaf: Leaf) -> ChangingLeaf | None:
-    """Return a leaf that can follow rows that come and go, or None if this one cannot."""
+def changeable(leaf: Leaf, trial: Trial) -> Followable | None:
+    """Return how a leaf can follow rows that come and go, or None if this one cannot.
+
+    The chunks of the trial have a column of steps.
+    """
+    if leaf.ranking is not None:
+        rows = _rows_by_groups(leaf.ranking.rows, leaf.ranking.groups, trial)
+        return None if rows is None else leaf.ranking
+    made = _changing(leaf)
+    if made is None or not (made.rankings or made.doubles):
+        return made
+    assert leaf.groups is not None
+    assert leaf.schema is not None
+    rows = _rows_by_groups(made.stepped, leaf.groups, trial)
+    return made if rows is not None and _have_the_types(made, rows, leaf.schema) else None
+
+
+def subtractable(leaf: Leaf) -> ChangingLeaf | None:
+    """Return a leaf whose partials can be subtracted, or None if a state of it cannot."""
+    made = _changing(leaf)
+    return None if made is None or made.rankings or made.doubles else made
+
+
+def _changing(leaf: Leaf) -> ChangingLeaf | None:
     schema = leaf.schema
-    if leaf.groups is None or schema is None or not can_be_dense(leaf.groups, leaf.states, schema):
+    if leaf.groups is None or schema is None:
         return None
-    return changing(leaf) if all(subtracts(state, schema) for state in leaf.states) else None
+    if not all(has_places(schema.field(name).type) for name in leaf.groups):
+        return None
+    return changing(leaf, lambda state: subtracts(state, schema))
+
+
+def _rows_by_groups(rows: Query, groups: Sequence[str], trial: Trial) -> Shape | None:
+    """Return the columns of rows that can be kept by groups; None if they cannot.
+
+    Times are refused: DuckDB's times of a zone become plain ones, which are other groups. So are
+    texts that a collation makes equal.
+    """
+    try:
+        shape = trial.shape(rows)
+    except DatabaseError:
+        return None
+    types = [shape.schema.field(name).type for name in groups]
+    if any(not has_places(each) or pa.types.is_time(each) for each in types):
+        return None
+    return None if any(map(shape.collates, groups)) else shape
+
+
+def _have_the_types(made: ChangingLeaf, rows: Shape, schema: pa.Schema) -> bool:
+    """Tell whether rows have the types of the states that are made of them, with this schema."""
+    for ranking in made.rankings:
+        fields = [(rows.schema.field(name), schema.field(name)) for name in ranking.columns]
+        if any(not ours.type.equals(theirs.type) for ours, theirs in fields):
+            return False
+        assert ranking.known is not None
+        has_order = has_places(schema.field(ranking.known).type)
+        if not has_order or rows.collates(ranking.known):
+            return False
+    of_doubles = [name for each in made.doubles for name in each.columns[-1:]]
+    return all(pa.types.is_float64(schema.field(name).type) for name in of_doubles)
 
 
 class ChangeableLeaf(_LeafWithoutInput):
@@ -127,9 +187,6 @@ class ChangeableLeaf(_LeafWithoutInput):
 
     __slots__ = (
         "_built",
-        "_groups",
-        "_merge",
-        "_new_state",
         "_partial",
         "_present",
         "_relation",
@@ -140,94 +197,82 @@ class ChangeableLeaf(_LeafWithoutInput):
 
     def __init__(
         self,
-        made: ChangingLeaf,
+        leaf: Leaf,
+        made: Followable,
         input_schema: pa.Schema,
         duck: Duck,
         *,
         present: Callable[[], pa.Table],
         version: Version,
     ) -> None:
-        leaf = made.leaf
-        groups, schema = leaf.groups, leaf.schema
-        assert groups is not None
-        assert schema is not None
-        self.schema = schema
-        self._relation = f"chunk_{leaf.windows[0]}"
-        self._partial = prepare(duck, leaf.partial, {self._relation: input_schema})
-        self._merge = RelationalMerge(groups, leaf.states, self._partial.schema, duck)
-        counted = CountColumns(made.rows, made.values)
-        own = leaf.states[: len(leaf.states) - 1 - len(made.values)]
-
-        def new_state() -> GroupedState:
-            return GroupedState(groups, own, schema, counted)
-
-        self._new_state = new_state
-        self._groups = len(groups)
+        assert leaf.schema is not None
+        self.schema = leaf.schema
+        self._relation = relation = f"chunk_{leaf.windows[0]}"
+        self._partial = prepare(duck, leaf.partial, {relation: input_schema})
+        self._state: FollowedState
+        if isinstance(made, ChangingLeaf):
+            self._state = FollowedGroups(made, leaf.schema, input_schema, duck)
+        else:
+            names = leaf.schema.names
+            self._state = FollowedFirstRows(made, relation, input_schema, names, duck)
         self._present = present
         self._version = version
         self._built: object = None
-        self._state: GroupedState | None = None
+        """The version of the tables with which the state was built; None if it is not valid."""
 
     def follow(self, added: pa.Table, removed: pa.Table) -> Take:
         """Compute what rows that came and went change; the returned function applies it."""
-        state = self._state
+        built, self._built = self._built, None  # an exception leaves no state
         change = None
-        if state is not None and self._built == self._version():
+        if built is not None and built == self._version():
             try:
-                change = state.update(self._difference(added, removed))
+                change = self._state.change(added, removed)
             except DatabaseError:
                 change = None  # the next reader gets the error
+            self._built = None if change is None else built
 
         def take() -> None:
-            if change is None:
-                self._state = None
-            else:
-                change.apply()
+            if change is not None:
+                change()
 
         return take
 
     def merged(self, spans: Sequence[Span]) -> pa.Table:
         """Return the state, which is built from the present rows if there is none."""
         version = self._version()
-        if self._state is None or self._built != version:
-            table = self._run(self._present())
-            state = self._new_state()
-            change = state.update(table)
-            if change is None:
-                return table.select(self.schema.names)
-            change.apply()
-            self._state, self._built = state, version
-        return self._state.table()
+        built, self._built = self._built, None  # an exception leaves no state
+        if not self._is_complete(is_built=built is not None and built == version):
+            rows = self._present()
+            return self._partial.run(**{self._relation: rows.drop_columns([STEP])})
+        table = self._state.table()
+        self._built = version
+        return table
+
+    def _is_complete(self, *, is_built: bool) -> bool:
+        """Bring the state up to date; False if that is not possible."""
+        try:
+            if not is_built:
+                return self._state.build(self._present())
+            self._state.complete(self._present)
+        except DatabaseError:
+            return False  # which the query gives to the reader, unless only the state needs it
+        return True
 
     @property
     def rows(self) -> int:
         """How many rows are held."""
-        return 0 if self._state is None else self._state.rows
+        return 0 if self._built is None else self._state.rows
+
+    @property
+    def groups_read_again(self) -> int:
+        """How often a group was read again, because too few of its rows were left."""
+        return self._state.groups_read_again
 
     def describe(self) -> str:
         """Describe how the leaf is merged."""
-        return "rows that come are added to their groups, and rows that go are subtracted"
+        return self._state.describe()
 
     def close(self) -> None:
         """Release its statements in DuckDB."""
         self._partial.close()
-        self._merge.close()
-
-    def _run(self, rows: pa.Table) -> pa.Table:
-        return self._partial.run(**{self._relation: rows})
-
-    def _difference(self, added: pa.Table, removed: pa.Table) -> pa.Table:
-        """Return the partial of rows that came less that of rows that went."""
-        if not removed.num_rows:
-            return self._run(added)
-        less = _negated(self._run(removed), self._groups)
-        return self._merge([self._run(added), less]) if added.num_rows else less
-
-
-def _negated(partial: pa.Table, groups: int) -> pa.Table:
-    """Return a partial with the signs of its states changed; its groups are in front."""
-    columns = [
-        column if i < groups else pc.negate(column).cast(column.type)
-        for i, column in enumerate(partial.columns)
-    ]
-    return pa.Table.from_arrays(columns, schema=partial.schema)
+        self._state.close()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import pyarrow as pa
+
 from ...held_interrupt import HeldInterrupt
+from ..sql.names import STEP
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from ...rows.arrow_words import Integers
     from ...tables.log import LogReader
     from ...tables.newest_reader import NewestReader
     from .increments import Take
@@ -18,7 +20,10 @@ class Follower(Protocol):
     """What follows rows that come and go."""
 
     def follow(self, added: pa.Table, removed: pa.Table) -> Take:
-        """Compute what these rows change; the returned function applies it, and cannot fail."""
+        """Compute what these rows change; the returned function applies it, and cannot fail.
+
+        Rows have their numbers in the column `__step`, which ascend with the order of arrival.
+        """
 
 
 class FollowedRows:
@@ -49,6 +54,11 @@ class FollowedRows:
         """Return the present rows."""
         return self._newest.newest.table()
 
+    def numbered(self) -> pa.Table:
+        """Return the present rows with their numbers."""
+        rows = self._newest.newest.table()
+        return _numbered(rows, self._newest.newest.numbers())
+
     def refresh(self, now: float) -> None:
         """Read what waits, let keys expire, and let the leaves follow. O(changes)."""
         newest = self._newest
@@ -57,7 +67,9 @@ class FollowedRows:
         if newest.since is None and self.version:
             return
         changes = newest.newest.changes()
-        takes = [leaf.follow(changes.added, changes.removed) for leaf in self._followers]
+        added = _numbered(changes.added, changes.added_numbers)
+        removed = _numbered(changes.removed, changes.removed_numbers)
+        takes = [leaf.follow(added, removed) for leaf in self._followers]
         with HeldInterrupt():
             for take in takes:
                 take()
@@ -72,3 +84,7 @@ class FollowedRows:
     def close(self) -> None:
         """Stop reading."""
         self.reader.close()
+
+
+def _numbered(rows: pa.Table, numbers: Integers) -> pa.Table:
+    return rows.append_column(STEP, pa.array(numbers))

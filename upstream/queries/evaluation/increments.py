@@ -10,35 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial as bind
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
-from ..chunks.pieces import by_chunk, portions, with_chunks
 from ..partials.cumulative_merge import CumulativeMerge
 from ..partials.growing_merge import GrowingMerge
 from ..partials.running_merge import running_merge
 from ..results.answer import BY_INCREMENTS, OVER_KEPT_ROWS
-from ..results.failing_rows import FailedRows, spare
-from ..sql.lending import prepare
-from ..sql.names import STEP
+from ..results.failing_rows import FailedRows
+from .chunk_partials import ChunkPartials
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
+    from ..partials.grouped_state import Read
     from ..results.failing_rows import FailingRows
     from ..rewriting import split_query
     from ..sql.trees import Query
-    from .finish import Finish
-
-_SHORT: Final = 4_096
-"""Chunks with fewer rows than this are evaluated together, if several wait."""
-_TOGETHER: Final = 65_536
-"""At most this many rows are evaluated together."""
+    from .finish import Finishing
 
 Take = Callable[[], None]
 """Takes in what was computed. It cannot fail, so several can be called together."""
@@ -47,9 +40,12 @@ Take = Callable[[], None]
 class Leaf(Protocol):
     """One leaf of a query: its partials, and their merge for a window."""
 
-    schema: pa.Schema
     keeps_rows: bool
     """Whether it merges nothing, so that the finish does all that the query asks for."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the tables from `merged`."""
 
     @property
     def merge_query(self) -> Query | None:
@@ -92,7 +88,7 @@ class Increments:
 
     __slots__ = ("_failing", "_finish", "_hold", "_leaves")
 
-    def __init__(self, leaves: Sequence[Leaf], finish: Finish, failing: FailingRows) -> None:
+    def __init__(self, leaves: Sequence[Leaf], finish: Finishing, failing: FailingRows) -> None:
         self._leaves = leaves
         self._finish = finish
         self._failing = failing
@@ -115,16 +111,7 @@ class Increments:
 
     def prepared(self, number: int, pieces: Sequence[Piece]) -> Take:
         """Evaluate rows of an input, and return a function that takes them in."""
-        failed = FailedRows(number)
-        takes = [leaf.feed(number, pieces, failed) for leaf in self._leaves if leaf.reads(number)]
-
-        def take() -> None:
-            for each in takes:
-                each()
-            if failed.rows:
-                self._failing.add(failed.by_place(), failed.error)
-
-        return take
+        return prepared(self._leaves, self._failing, number, pieces)
 
     def settle(self) -> None:
         """Merge what has arrived, as far as possible before it is requested."""
@@ -164,36 +151,47 @@ class Increments:
             leaf.close()
 
 
+def prepared(
+    leaves: Sequence[Leaf], failing: FailingRows, number: int, pieces: Sequence[Piece]
+) -> Take:
+    """Evaluate rows of an input, and return a function that takes them into all leaves."""
+    failed = FailedRows(number)
+    takes = [leaf.feed(number, pieces, failed) for leaf in leaves if leaf.reads(number)]
+
+    def take() -> None:
+        for each in takes:
+            each()
+        if failed.rows:
+            failing.add(failed.by_place(), failed.error)
+
+    return take
+
+
 class ChunkLeaf:
     """A leaf over one input: a partial per chunk, and their running merge."""
 
-    __slots__ = (
-        "_by_chunk",
-        "_merge",
-        "_new_merge",
-        "_number",
-        "_partial",
-        "_relation",
-        "keeps_rows",
-        "schema",
-    )
+    __slots__ = ("_merge", "_new_merge", "_number", "_partials", "keeps_rows", "schema")
 
     def __init__(
-        self, leaf: split_query.Leaf, schema: pa.Schema, duck: Duck, *, cumulative: bool = False
+        self,
+        leaf: split_query.Leaf,
+        schema: pa.Schema,
+        duck: Duck,
+        *,
+        cumulative: bool = False,
+        is_signed: bool = False,
     ) -> None:
         [self._number] = leaf.windows
-        self._relation = f"chunk_{self._number}"
         self.keeps_rows = bool(leaf.reason)
-        self._partial = prepare(duck, leaf.partial, {self._relation: schema})
-        with_chunk = schema.append(pa.field(STEP, pa.int64()))
-        self._by_chunk = prepare(duck, leaf.partial_by_step, {self._relation: with_chunk})
-        self.schema = self._partial.schema
+        self._partials = ChunkPartials(leaf, schema, duck)
+        self.schema = self._partials.schema
         """The schema of its partials, and of their merge."""
         self._new_merge = bind(
             running_merge,
             *(leaf.groups, leaf.states, self.schema, duck),
             keep=leaf.keep,
             cumulative=cumulative,
+            is_signed=is_signed,
         )
         self._merge = self._new_merge()
 
@@ -203,16 +201,7 @@ class ChunkLeaf:
 
     def feed(self, number: int, pieces: Sequence[Piece], failed: FailedRows) -> Take:
         """Evaluate rows; rows that fail are left out and noted."""
-        found: list[Piece] = []
-        short: list[Piece] = []
-        for piece in pieces:
-            if piece[1].num_rows < _SHORT:
-                short.append(piece)
-            else:
-                found += self._partials_of(*piece, failed)
-        for together in portions(short, _TOGETHER):
-            found += self._together(together, failed)
-        return bind(self._merge.stage, found)
+        return bind(self._merge.stage, self._partials.of(pieces, failed))
 
     def advance(self, spans: Sequence[Span]) -> None:
         """Move to a window, so that rows for it are merged as they arrive."""
@@ -225,6 +214,15 @@ class ChunkLeaf:
     def merged(self, spans: Sequence[Span]) -> pa.Table:
         """Return the merged relation of a window that is not forgotten."""
         return self._merge.merged(*spans[self._number])
+
+    def read(self, spans: Sequence[Span], read: Read) -> pa.Table:
+        """Return what `read` reads of a cumulative merge in NumPy; of others, the whole merge.
+
+        It may leave out groups that the finish of a view does not need.
+        """
+        span = spans[self._number]
+        merge = self._merge
+        return merge.read(*span, read) if isinstance(merge, GrowingMerge) else merge.merged(*span)
 
     def forget(self, before: Sequence[int]) -> None:
         """Forget earlier chunks, once the window has passed them."""
@@ -255,8 +253,7 @@ class ChunkLeaf:
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
         self._merge.close()
-        self._partial.close()
-        self._by_chunk.close()
+        self._partials.close()
 
     @property
     def rows(self) -> int:
@@ -266,20 +263,3 @@ class ChunkLeaf:
     def describe(self) -> str:
         """Describe how the leaf is merged."""
         return f"each chunk is evaluated once, and chunks are merged by {self._merge.describe()}"
-
-    def _partials_of(self, chunk: int, rows: pa.Table, failed: FailedRows) -> list[Piece]:
-        spared = spare(self._run, rows)
-        for place, count in spared.left_out:
-            failed.note(chunk, range(place, place + count), spared.error)
-        return [(chunk, partial) for partial in spared.results]
-
-    def _run(self, rows: pa.Table) -> pa.Table:
-        return self._partial.run(**{self._relation: rows})
-
-    def _together(self, pieces: list[Piece], failed: FailedRows) -> list[Piece]:
-        if len(pieces) > 1:
-            try:
-                return by_chunk(self._by_chunk.run(**{self._relation: with_chunks(pieces)}))
-            except DatabaseError:
-                pass  # one by one, so that the rows that fail can be found
-        return [partial for piece in pieces for partial in self._partials_of(*piece, failed)]

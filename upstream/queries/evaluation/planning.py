@@ -31,6 +31,8 @@ from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
+from .shared_windows import ReaderOfWindows
+from .sharing import reads_streams_alone, windows_go_by_rows
 from .view_table import ViewTable
 from .window_planning import Given, WindowPlanner
 
@@ -46,9 +48,11 @@ if TYPE_CHECKING:
     from ...tables.log import LogReader
     from ..choices import Choices
     from ..results.answer import Evaluation
+    from ..results.failing_rows import Failures
     from ..rewriting.split_query import SplitQuery
     from ..sql.trees import Query
-    from .refreshed import Refreshed
+    from .refreshed import Reading, Refreshed
+    from .shared_windows import Families
     from .view_table import ViewSource
 
 WITHOUT_END: Final = frozenset({WindowKind.LATEST, WindowKind.STREAM, WindowKind.VIEW})
@@ -61,20 +65,22 @@ class Plan:
 
     `streams` are the names of streams and views. `reset` begins landmarks again. `bound` is the
     type of the bounds of windows, if there are any. `incomplete` says why a result is not the whole
-    answer; it is "" if each one is.
+    answer; it is "" if each one is. `is_shareable` says that its results depend on nothing but the
+    rows of its streams.
     """
 
     split: SplitQuery
     evaluation: Evaluation
-    readers: tuple[LogReader, ...]
+    readers: tuple[Reading, ...]
     schema: ResultSchema
     streams: frozenset[str]
     tables: frozenset[str]
-    failing: FailingRows
+    failing: Failures
     side_tables: tuple[Refreshed, ...] = ()
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None
     incomplete: str = ""
+    is_shareable: bool = False
 
     def close(self) -> None:
         """Stop reading the streams, and release what is in DuckDB."""
@@ -94,8 +100,12 @@ def plan(
     duck: Duck,
     clock: Clock,
     stopwatch: Clock,
+    families: Families | None = None,
 ) -> Plan:
-    """Plan a query; raise QueryError if it cannot stand or would need unbounded memory."""
+    """Plan a query; raise QueryError if it cannot stand or would need unbounded memory.
+
+    It may share its windows with queries of these families.
+    """
     definitions = definitions_of(streams, views)
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
@@ -110,7 +120,7 @@ def plan(
         check_key(parsed, definitions, choices.semantics, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
         given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
-        return Planner(given, streams, views).plan()
+        return Planner(given, streams, views, families).plan()
 
 
 def definitions_of(
@@ -129,8 +139,10 @@ class Planner:
         given: Given,
         streams: Mapping[str, EngineStream],
         views: Mapping[str, ViewSource],
+        families: Families | None = None,
     ) -> None:
         self._given = given
+        self._families = families
         self._parsed = given.parsed
         self._schema = given.schema
         self._choices = given.choices
@@ -172,7 +184,22 @@ class Planner:
         first = self._parsed.windows[numbers[0]]
         bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
         one_session = "each result is one session" if first.kind is WindowKind.SESSION else ""
-        return replace(found, bound=bound, incomplete=one_session)
+        is_shareable = windows_go_by_rows(self._parsed, self._choices) and self._is_alone(found)
+        found = replace(found, bound=bound, incomplete=one_session, is_shareable=is_shareable)
+        return self._together(found, windows, readers) if is_shareable else found
+
+    def _together(self, alone: Plan, planner: WindowPlanner, readers: Sequence[LogReader]) -> Plan:
+        """Let the query share its windows with others, if there can be any."""
+        families = self._families
+        if families is None or len(readers) > 1:
+            return alone
+        made = planner.of_family(alone.split, alone.evaluation, readers[0], self._schema.inner)
+        if made is None:
+            return alone
+        family, query = made
+        self._undo[:] = [query.close]  # which closes the reader
+        families.join(family, query, planner.shared)
+        return replace(alone, evaluation=query, readers=(ReaderOfWindows(query),))
 
     # No windows that close
 
@@ -224,7 +251,10 @@ class Planner:
         )
         readers = [each.reader for each in newest]
         found = self._plan_of(split_query, evaluation, readers, side_tables)
-        return replace(found, incomplete="each result contains only news" if is_by_row else "")
+        if is_by_row:
+            return replace(found, incomplete="each result contains only news")
+        is_shareable = self._choices.semantics == "update" and self._is_alone(found)
+        return replace(found, is_shareable=is_shareable)
 
     def _newest_reader(self, number: int) -> NewestReader:
         window = self._parsed.windows[number]
@@ -267,6 +297,11 @@ class Planner:
             side_tables,
             reset,
         )
+
+    def _is_alone(self, found: Plan) -> bool:
+        """Tell whether nothing is read beside the windows."""
+        is_plain = not found.side_tables and found.reset is None
+        return is_plain and reads_streams_alone(self._parsed, self._duck)
 
     def _split(
         self,

@@ -16,6 +16,29 @@ class Waiting(Protocol):
         """Return the arrival of the first row that waits, or None."""
 
 
+class Reading(Waiting, Protocol):
+    """What reads the rows of one stream for a query."""
+
+    @property
+    def origin(self) -> int:
+        """How many rows the stream had when it began to read."""
+
+    @property
+    def position(self) -> int:
+        """Up to which row it has read."""
+
+    @property
+    def deletions(self) -> int | None:
+        """Up to which deletion it has read; None if it follows none."""
+
+    @property
+    def waiting_rows(self) -> int:
+        """How many rows wait; deletions do not count."""
+
+    def close(self) -> None:
+        """Stop reading."""
+
+
 class Refreshed(Protocol):
     """Newest rows or a view: what is read as a table, or followed."""
 

@@ -8,93 +8,64 @@ views and tables. If nothing has come since, the last answer is given again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from ...held_interrupt import HeldInterrupt
-from ..chunks.windows import Span
 from ..results.answer import Answer, Answers, Counts, Description
 
 if TYPE_CHECKING:
-    from ...tables.log import Batch, LogReader
-    from ..results.failing_rows import FailingRows
+    import pyarrow as pa
+
     from .finish import Finish
-    from .increments import Increments
+    from .increments import Leaf
     from .refreshed import Refreshed
+    from .stream_state import Share
+    from .tables_version import TablesVersion
 
-_CHUNK: Final = 0
-"""All rows of a view are in one chunk."""
-_ALL: Final = Span(_CHUNK, _CHUNK + 1)
-_TOGETHER: Final = 65_536
-"""Batches are evaluated together up to this many rows."""
-
-Version = tuple[int, ...]
+Version = tuple[tuple[int, ...], int, tuple[int, ...]]
 """How often each thing changed that an answer was made from."""
 
 
 class ViewEvaluation:
     """Evaluate a query over all rows of some streams.
 
-    `tables_version` tells how often tables may have changed that the finish reads. `reads_outside`
-    says that it may read files.
+    `shares` are its shares in the states of these streams, and `own` the leaves over newest rows.
+    `merged` return the merged relations of all leaves in the order of the finish. `tables_version`
+    tells how often that may have changed which the query reads when it is asked.
     """
 
     __slots__ = (
         "_answer",
-        "_failing",
         "_finish",
-        "_increments",
-        "_readers",
-        "_reads_outside",
+        "_merged",
+        "_own",
+        "_shares",
         "_side_tables",
         "_tables_version",
-        "_taken",
-        "_unanswered",
     )
 
     def __init__(
         self,
-        readers: Sequence[LogReader],
-        increments: Increments,
+        shares: Sequence[Share],
+        own: Sequence[Leaf],
+        merged: Sequence[Callable[[], pa.Table]],
         *,
         finish: Finish,
         side_tables: Sequence[Refreshed],
-        tables_version: Callable[[], int],
-        reads_outside: bool,
-        failing: FailingRows,
+        tables_version: TablesVersion,
     ) -> None:
-        self._readers = readers
-        self._increments = increments
+        self._shares = shares
+        self._own = own
+        self._merged = merged
         self._finish = finish
         self._side_tables = side_tables
         self._tables_version = tables_version
-        self._reads_outside = reads_outside
-        self._failing = failing
-        self._taken = 0
-        """How many portions of rows were taken in."""
-        self._unanswered: float | None = None
-        """When the first row arrived that is in no answer yet."""
         self._answer: tuple[Version, Answer] | None = None
-        increments.advance(self._spans)  # so that rows are merged before the view is asked
-
-    @property
-    def _spans(self) -> tuple[Span, ...]:
-        return (_ALL,) * len(self._readers)
 
     def take_in(self, now: float) -> None:
         """Read what waits into the partials."""
-        for number, reader in enumerate(self._readers):
-            for batches in _portions(reader.peek()):
-                rows = pa.concat_tables([batch.rows for batch in batches])
-                take = self._increments.prepared(number, [(_CHUNK, rows)])
-                with HeldInterrupt():
-                    reader.take(rows.num_rows)
-                    take()
-                    self._taken += 1
-                    if self._unanswered is None:
-                        self._unanswered = batches[0].arrival
-        self._increments.settle()
+        for share in self._shares:
+            share.state.take_in()
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give no answer, since a view answers when it is asked."""
@@ -104,20 +75,30 @@ class ViewEvaluation:
         """Return the answer over all rows so far: the same one as before if nothing has come."""
         version = self._version()
         if self._answer is None or self._answer[0] != version:
-            if self._reads_outside:
+            if self._tables_version.reads_files:
                 self._finish.bind_anew()
-            due = now if self._unanswered is None else self._unanswered
-            spans = self._spans
-            table, error = self._finish.attempt(lambda: self._increments.table(spans, {}))
-            answer = Answer(None, None, due, 0, table, error, *self._failing.within(spans))
+            since = self.unanswered()
+            table, error = self._finish.attempt(self._finished)
+            due = now if since is None else since
+            answer = Answer(None, None, due, 0, table, error, *self._failed())
             with HeldInterrupt():
-                self._answer, self._unanswered = (version, answer), None
+                self._answer = version, answer
+                for share in self._shares:
+                    share.unanswered = None
         return self._answer[1]
+
+    def unanswered(self) -> float | None:
+        """Return when the first row arrived that was taken in and is in no answer, or None."""
+        moments = [share.unanswered for share in self._shares]
+        return min((each for each in moments if each is not None), default=None)
 
     def is_current(self, answer: Answer) -> bool:
         """Tell whether this would be the answer, as far as rows were taken in."""
-        known = self._answer
-        return known is not None and known[1] is answer and known[0] == self._version()
+        if self._answer is None or self._answer[1] is not answer:
+            return False
+        taken, tables, sides = self._answer[0]
+        is_same = (taken, sides) == (self._taken(), self._versions())
+        return is_same and self._tables_version.is_still(tables)
 
     def due_at(self) -> float | None:
         """Return None, because time alone changes nothing."""
@@ -125,29 +106,35 @@ class ViewEvaluation:
 
     def counts(self) -> Counts:
         """Return what became of rows; no row is too late for a view."""
-        return Counts(held=self._increments.rows)
+        held = sum(share.state.rows for share in self._shares)
+        return Counts(held=held + sum(leaf.rows for leaf in self._own))
 
     def describe(self) -> Description:
         """Describe how the query is evaluated."""
-        return Description("rows are added to partials as they arrive", self._increments.describe())
+        kept = [each.merge.describe() for share in self._shares for each in share.state.leaves]
+        merges = (*kept, *(leaf.describe() for leaf in self._own))
+        return Description("rows are added to partials as they arrive", merges)
 
     def close(self) -> None:
-        """Release its statements and relations in DuckDB."""
-        self._increments.close()
+        """Release its statements and relations in DuckDB, except those of states."""
+        self._finish.close()
+        for leaf in self._own:
+            leaf.close()
+
+    def _finished(self) -> pa.Table:
+        return self._finish.run([merged() for merged in self._merged], {})
+
+    def _failed(self) -> tuple[int, str | None]:
+        """Return how many rows failed, and how one of them did."""
+        failing = [share.state.failing for share in self._shares]
+        error = next((each.error for each in failing if each.count), None)
+        return sum(each.count for each in failing), error
 
     def _version(self) -> Version:
-        side = (each.version for each in self._side_tables)
-        return self._taken, self._tables_version(), *side
+        return self._taken(), self._tables_version(), self._versions()
 
+    def _taken(self) -> tuple[int, ...]:
+        return tuple(share.state.taken for share in self._shares)
 
-def _portions(batches: Sequence[Batch]) -> list[list[Batch]]:
-    """Return batches in lists of at most so many rows, but at least one batch each."""
-    found: list[list[Batch]] = []
-    room = 0
-    for batch in batches:
-        if not found or batch.rows.num_rows > room:
-            found.append([])
-            room = _TOGETHER
-        found[-1].append(batch)
-        room -= batch.rows.num_rows
-    return found
+    def _versions(self) -> tuple[int, ...]:
+        return tuple(each.version for each in self._side_tables)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ...clock import Clock
     from ...database.duck import Duck
+    from ...rows.stream_definition import StreamDefinition
     from ...tables.engine_stream import EngineStream
     from ...tables.log import Log, LogReader
     from ..sql import ParsedQuery
@@ -40,7 +41,10 @@ def is_all_rows(window: WindowClause) -> bool:
 
 
 class ViewSources:
-    """Opens what a view reads. `undo` receives what closes it again, the last one first."""
+    """Opens what a view reads. `undo` receives what closes it again, the last one first.
+
+    `definitions` are those of streams of which the query does not read all columns.
+    """
 
     def __init__(
         self,
@@ -52,6 +56,7 @@ class ViewSources:
         clock: Clock,
         undo: list[Callable[[], None]],
         beginning: Beginning | None = None,
+        definitions: Mapping[str, StreamDefinition] | None = None,
     ) -> None:
         self._beginning = beginning
         self.opened: dict[str, list[LogReader]] = {}
@@ -61,6 +66,7 @@ class ViewSources:
         self._parsed = parsed
         self._streams = streams
         self._views = views
+        self._definitions = definitions or {}
         self._duck = duck
         self._clock = clock
         self._undo = undo
@@ -107,9 +113,19 @@ class ViewSources:
     def chunks(self) -> dict[str, pa.Schema]:
         """The schemas of all chunks, by name."""
         streams = [*self.names, *(window.stream for window in self.newest)]
-        return {
-            f"chunk_{i}": self._streams[name].definition.schema for i, name in enumerate(streams)
-        }
+        return {f"chunk_{i}": self._schema_of(name) for i, name in enumerate(streams)}
+
+    def _schema_of(self, stream: str) -> pa.Schema:
+        """Return the columns of a stream that the query may read."""
+        known = self._definitions.get(stream, self._streams[stream].definition)
+        return known.schema
+
+    @property
+    def definitions(self) -> list[StreamDefinition]:
+        """The definitions of what is read, with all columns, for each window of the query."""
+        read = [window.stream for window in self._parsed.windows]
+        views = {name: view.definition for name, view in self._views.items()}
+        return [views.get(name) or self._streams[name].definition for name in read]
 
     @property
     def windows(self) -> tuple[WindowClause, ...]:
@@ -134,21 +150,19 @@ class ViewSources:
 
     # Opening
 
-    def readers(self) -> list[LogReader]:
-        """Return a reader of each stream of which all rows are read."""
-        return [self._reader(name) for name in self.names]
-
     def followed(self) -> list[FollowedRows]:
         """Return the newest rows whose chunks leaves follow."""
         return [FollowedRows(self._newest_of(each, follows_changes=True)) for each in self.newest]
 
-    def _reader(self, name: str) -> LogReader:
-        start = None if self._beginning is None else self._beginning.starts[name].rows
-        with HeldInterrupt():
-            reader = self.log_of(name).reader(start)
-            self._undo.append(reader.close)
-        self.opened.setdefault(name, []).append(reader)
-        return reader
+    def reader(self, stream: str) -> LogReader:
+        """Return a new reader of all rows of a stream; the caller has to close it."""
+        start = None if self._beginning is None else self._beginning.starts[stream].rows
+        return self.log_of(stream).reader(start)
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the view begins with a saved state."""
+        return self._beginning is not None
 
     def log_of(self, stream: str) -> Log:
         """Return the log of a stream."""

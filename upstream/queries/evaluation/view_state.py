@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ...rows.stream_definition import StreamDefinition
     from ...tables.resuming import Position, Start
-    from ..results.failing_rows import FailingRows, Saved
+    from ..results.failing_rows import FailingRowsOfInputs, Saved
     from ..rewriting.split_query import Leaf
-    from ..rewriting.static_parts import StaticPart
-    from .increments import ChunkLeaf
+    from .stream_leaf import StreamLeaf
     from .view_sources import ViewSources
 
 Form = Mapping[str, object]
@@ -64,9 +63,9 @@ class Beginning:
 
 
 class ViewState:
-    """The state of a view. `leaves` are those over all rows of a stream, and what merges them.
+    """The state of a view. `leaves` are those over all rows of a stream, and what evaluates them.
 
-    `parts` are the tables of our own that these leaves read.
+    Other views may use the states of its streams, too.
     """
 
     __slots__ = (
@@ -75,7 +74,6 @@ class ViewState:
         "_failing",
         "_leaves",
         "_macros",
-        "_parts",
         "_schema",
         "_sources",
     )
@@ -83,18 +81,16 @@ class ViewState:
     def __init__(
         self,
         sources: ViewSources,
-        leaves: Sequence[tuple[Leaf, ChunkLeaf]],
-        parts: Sequence[StaticPart],
+        leaves: Sequence[tuple[Leaf, StreamLeaf]],
         definitions: Sequence[StreamDefinition],
         *,
         schema: pa.Schema,
         macros: Collection[str],
-        failing: FailingRows,
+        failing: FailingRowsOfInputs,
         duck: Duck,
     ) -> None:
         self._sources = sources
         self._leaves = leaves
-        self._parts = parts
         self._definitions = definitions
         self._schema = schema
         self._macros = macros
@@ -130,7 +126,7 @@ class ViewState:
             reason = f"a view cannot be saved whose rows meet {min(own)}, which may be defined "
             hint = f"create the view with what {min(own)} stands for"
             raise StatementError(f"{reason}otherwise where it is restored", hint=hint)
-        tables = {leaf.relation: merge.saved() for leaf, merge in self._leaves}
+        tables = {leaf.relation: each.merge.saved() for leaf, each in self._leaves}
         tables |= {name: newest.saved() for name, newest in self._sources.newest_rows.items()}
         failed = self._failing.saved()
         return SavedState(moment, self._form(), self.positions(), failed, tables)
@@ -139,8 +135,10 @@ class ViewState:
         """Begin with a saved state; raise StatementError if it is that of another view."""
         self._compare(saved.form)
         try:
-            for leaf, merge in self._leaves:
-                merge.restore(saved.table(leaf.relation))
+            for merge, relation in {
+                each.merge: leaf.relation for leaf, each in self._leaves
+            }.items():
+                merge.restore(saved.table(relation))
         except ValueError as error:
             raise _another_view() from error
         self._failing.restore(saved.failed)
@@ -168,7 +166,11 @@ class ViewState:
             "sources": {each.name: source_form(each) for each in self._definitions},
             "leaves": [_leaf_form(leaf) for leaf, _ in self._leaves],
             "newest": sorted(self._sources.newest_rows),
-            "tables": [[*part.reads, *self._duck.checksum(part.name)] for part in self._parts],
+            "tables": [
+                [*part.reads, *self._duck.checksum(part.name)]
+                for _, each in self._leaves
+                for part in each.planned.parts.made
+            ],
         }
 
 

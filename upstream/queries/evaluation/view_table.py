@@ -24,8 +24,8 @@ class ViewSource(Protocol):
     def is_current(self, table: pa.Table | None) -> bool:
         """Tell whether this is its result, and nothing has come since."""
 
-    def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that its result does not contain yet, or None."""
+    def first_waiting(self, table: pa.Table | None) -> float | None:
+        """Return since when this result of it has lacked something, at the earliest, or None."""
 
     def due_at(self) -> float | None:
         """Return when the clock alone will change its result, or None."""
@@ -60,8 +60,8 @@ class ViewTable:
         return int(not self._view.is_current(self._table))
 
     def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that the view's result does not contain yet."""
-        return self._view.first_waiting()
+        """Return since when the result that is lent has lacked something, or None."""
+        return self._view.first_waiting(self._table)
 
     def due_at(self) -> float | None:
         """Return when the clock alone will change the view's result, or None."""

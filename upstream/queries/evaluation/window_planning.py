@@ -18,6 +18,10 @@ from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import Pairing
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import reads_tables
+from ..rewriting.shared_finish import finish_in_common
+from ..rewriting.shared_partial import in_common, runs
+from ..rewriting.trial import Trial
+from ..sql.functions import functions_of
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds
@@ -27,6 +31,9 @@ from .increments import ChunkLeaf, Increments
 from .landmark import LandmarkEvaluation
 from .planned_windows import check_steps, check_together, grid_of, refuse_unfitting, schedule_of
 from .session import SessionEvaluation
+from .shared_finishes import SharedFinishes
+from .shared_leaf import OwnLeaf, SharedLeaf, is_dense
+from .shared_windows import Family, MergedWindows, SharedWindows, WindowsOfQuery
 from .windowed import WindowedEvaluation
 
 MOST_REVISABLE: Final = 100_000
@@ -48,6 +55,7 @@ if TYPE_CHECKING:
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
     from ..sql.window_clause import WindowClause
+    from .finish import Finishing, Merging
     from .increments import Leaf
 
     Planned = tuple[Evaluation, Callable[[], None] | None]
@@ -119,7 +127,19 @@ class WindowPlanner:
     ) -> WindowedEvaluation:
         leaves = [self._leaf(split, i, schedule) for i in range(len(split.leaves))]
         finish = self._finish(split, leaves, schema)
-        is_whole = self._is_whole(split)
+        is_whole, failing = self._is_whole(split), self._given.failing
+        return self._windowed(inputs, leaves, finish, schedule, is_whole=is_whole, failing=failing)
+
+    def _windowed(
+        self,
+        inputs: Sequence[Input],
+        leaves: Sequence[Leaf],
+        finish: Finishing,
+        schedule: Schedule,
+        *,
+        is_whole: bool | None,
+        failing: FailingRows,
+    ) -> WindowedEvaluation:
         reading = Reading(
             inputs,
             [each.schema for each in self._definitions],
@@ -132,16 +152,67 @@ class WindowPlanner:
         return WindowedEvaluation(
             reading,
             Walk(schedule, reading.occupied, answers_empty=answers_empty, revisable=revisable),
-            Increments(leaves, finish, self._given.failing),
+            Increments(leaves, finish, failing),
             finish=finish,
             way=ChosenWay(is_whole=is_whole, is_joined=len(inputs) > 1),
             lateness=self._lateness(),
-            bounds=Bounds(self._grid, self._value(), self._read_bounds),
+            bounds=self._bounds(),
             stopwatch=self._given.stopwatch,
-            failing=self._given.failing,
+            failing=failing,
         )
 
-    def _finish(self, split: SplitQuery, leaves: Sequence[Leaf], schema: pa.Schema) -> Finish:
+    def _bounds(self) -> Bounds:
+        return Bounds(self._grid, self._value(), self._read_bounds)
+
+    def of_family(
+        self, split: SplitQuery, alone: Evaluation, reader: LogReader, schema: pa.Schema
+    ) -> tuple[Family, WindowsOfQuery] | None:
+        """Return a query that can share its windows with others of a family.
+
+        None if each row has to be read for this query alone.
+        """
+        [clause], choices = self._clauses[:1], self._given.choices
+        if not isinstance(alone, WindowedEvaluation) or len(self._clauses) > 1:
+            return None
+        depends_on_the_clock = clause.axis is Axis.ARRIVAL or choices.close_after is not None
+        if depends_on_the_clock or choices.allowed_lateness is not None:
+            return None
+        if choices.evaluation == "whole" or reads_tables(split) or len(split.leaves) != 1:
+            return None
+        functions = functions_of(self._duck)
+        leaf = in_common(split.leaves[0], functions)
+        of_stream = self._definitions[0].schema
+        if leaf is None or functions.own_in(split.whole) or not is_dense(leaf.leaf):
+            return None
+        if not runs(leaf, Trial(self._duck, {"chunk_0": of_stream})):
+            return None
+        own = OwnLeaf(leaf, of_stream, self._duck, self._given.failing)
+        windows = WindowsOfQuery(
+            alone,
+            reader,
+            own=own,
+            finish=self._finish(split, [own], schema),
+            bounds=self._bounds(),
+            keep=choices.most_answers,
+            in_common=finish_in_common(split, functions) if not self._read_bounds else None,
+        )
+        return Family(clause, leaf.family), windows
+
+    def shared(self, reader: LogReader) -> SharedWindows:
+        """Return the windows for several queries of a family."""
+        assert self._schedule is not None
+        leaf = SharedLeaf(0, self._definitions[0].schema, self._duck)
+        evaluation = self._windowed(
+            [self._input(0, reader)],
+            [leaf],
+            MergedWindows(),
+            self._schedule,
+            is_whole=False,
+            failing=FailingRows(),
+        )
+        return SharedWindows(evaluation, leaf, SharedFinishes(self._duck), reader)
+
+    def _finish(self, split: SplitQuery, leaves: Sequence[Merging], schema: pa.Schema) -> Finish:
         chunks = {f"chunk_{i}": each.schema for i, each in enumerate(self._definitions)}
         return Finish(split, leaves, schema, self._duck, chunks=chunks, bounds=self.bounds)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..results.failing_rows import FailingRows
     from .bounds import Bounds
     from .chosen_way import ChosenWay
-    from .finish import Finish
+    from .finish import Finishing
     from .increments import Increments
 
 
@@ -59,7 +59,7 @@ class WindowedEvaluation:
         walk: Walk,
         increments: Increments,
         *,
-        finish: Finish,
+        finish: Finishing,
         way: ChosenWay,
         lateness: int | None,
         bounds: Bounds,
@@ -228,7 +228,8 @@ class WindowedEvaluation:
         table, error = self._over_rows(spans) if window.is_occupied else self._over_no_rows(spans)
         failed, failure = self._failing.within(spans) if self._failing.count else (0, None)
         revision = 0 if self._lateness is None else walk.revision(window.end)
-        return Answer(*self._bounds.of(spans), due, revision, table, error, failed, failure)
+        bounds = self._bounds.of(spans)
+        return Answer(*bounds, due, revision, table, error, failed, failure, spans=spans)
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""
@@ -253,7 +254,7 @@ class WindowedEvaluation:
                     f"chunk_{i}": each.between(*span)
                     for i, (each, span) in enumerate(zip(rows, spans, strict=True))
                 }
-                return self._finish.whole.run(**chunks, **self._tables(spans))
+                return self._finish.in_full({**chunks, **self._tables(spans)})
             except DatabaseError:
                 self._go_by_increments()  # can leave out the rows that fail
         for number, each in enumerate(rows):

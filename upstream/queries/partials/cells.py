@@ -63,6 +63,11 @@ class Cells:
             return self._values[:live].copy()
         return self._values.take(live, axis=0)
 
+    def integers(self, size: int) -> Integers | None:
+        """Return the values at the first places, to read them at once; None if they are floats."""
+        values = self._values[:size]
+        return values.astype(np.int64, copy=False) if values.dtype == np.int64 else None
+
     def load(self, values: Numbers) -> None:
         """Take these values for the places from 0 on."""
         assert values.dtype == self._values.dtype
@@ -111,6 +116,11 @@ class ValueCounts:
     def present(self, live: Integers | int) -> Present:
         """Return which places have a value; None means all."""
         return None if self.cells is None else self.cells.of(live) > 0
+
+    def are_all_present(self, size: int) -> bool:
+        """Tell whether each of the first places has a value."""
+        present = self.present(size)
+        return present is None or bool(present.all())
 
     def load(self, counts: Numbers | None) -> None:
         """Take these counts for the places from 0 on; None if there is no NULL."""

@@ -52,3 +52,12 @@ class CombinedState:
             field.name: column(field.type, values, counts.present(live))
             for field, values, counts in columns
         }
+
+    def integers(self, size: int) -> Integers | None:
+        """Return the values at the first places; None if they are no integers, or one is NULL.
+
+        Times and decimals are in the order of the integers that store them.
+        """
+        if len(self.cells) > 1 or not self.counts[0].are_all_present(size):
+            return None
+        return self.cells[0].integers(size)

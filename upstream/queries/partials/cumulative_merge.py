@@ -128,18 +128,28 @@ class CumulativeMerge:
 
     def _merge_waiting(self) -> None:
         """Merge the parts of each chunk that is not due yet, if they are many."""
-        rows: Counter[int] = Counter()
-        for chunk, part in self._parts:
-            rows[chunk] += part.num_rows
-        for chunk in [each for each in rows if each >= self._end and rows[each] >= _ROWS]:
-            merged = self._merge([part for each, part in self._parts if each == chunk])
-            others = [piece for piece in self._parts if piece[0] != chunk]
-            self._parts = [*others, (chunk, merged)]
+        for chunk, rows in rows_by_chunk(self._parts).items():
+            if chunk >= self._end and rows >= _ROWS:
+                self._parts = with_chunk_merged(self._parts, chunk, self._merge)
 
     def _check(self) -> None:
         """Assert every invariant."""
         assert self.rows <= self._rows
         assert [chunk for chunk, _ in self._parts[1:]].count(_BEFORE_ALL) == 0
+
+
+def rows_by_chunk(pieces: Sequence[Piece]) -> Counter[int]:
+    """Return how many rows the parts of each chunk have."""
+    rows: Counter[int] = Counter()
+    for chunk, part in pieces:
+        rows[chunk] += part.num_rows
+    return rows
+
+
+def with_chunk_merged(pieces: Sequence[Piece], chunk: int, merge: TableMerge) -> list[Piece]:
+    """Return parts of partials, of which those of one chunk are merged to one."""
+    others = [piece for piece in pieces if piece[0] != chunk]
+    return [*others, (chunk, merge([part for each, part in pieces if each == chunk]))]
 
 
 def is_of_cumulative_merge(table: pa.Table) -> bool:

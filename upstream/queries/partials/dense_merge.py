@@ -66,7 +66,7 @@ class DenseMerge:
     def stage(self, partials: Sequence[Piece]) -> None:
         """Take parts of partials, with their chunks. O(1) each."""
         for chunk, partial in partials:
-            if partial.num_rows and chunk >= min(self._forgotten, self._position[0]):
+            if partial.num_rows and chunk >= self.oldest:
                 part = Part(partial)
                 self._unread.append((chunk, part))
                 self._ring.add(chunk, part)
@@ -99,6 +99,20 @@ class DenseMerge:
         """Forget earlier chunks, once the position has passed them."""
         self._forgotten = max(before, self._forgotten)
         self._drop()
+
+    @property
+    def position(self) -> Bounds:
+        """The chunks that were last requested: `[first, end)`."""
+        return self._position
+
+    @property
+    def oldest(self) -> int:
+        """The chunk before which chunks are forgotten."""
+        return min(self._forgotten, self._position[0])
+
+    def staged(self) -> list[Piece]:
+        """Return everything that was staged and is not forgotten, by chunk."""
+        return [(chunk, part.table) for chunk in self._ring for part in self._ring.of(chunk)]
 
     @property
     def rows(self) -> int:
@@ -188,11 +202,11 @@ class DenseMerge:
         return self._merge([part.table for _, part in self._ring.between(first, end)])
 
     def _drop(self) -> None:
-        self._ring.forget(min(self._forgotten, self._position[0]))
+        self._ring.forget(self.oldest)
 
     def _check(self) -> None:
         """Assert every invariant."""
         self._ring._check()
-        assert all(chunk >= min(self._forgotten, self._position[0]) for chunk in self._ring)
+        assert all(chunk >= self.oldest for chunk in self._ring)
         if self._window is not None and not self._unread:
             self._window._check(self._ring, self._position)

@@ -65,6 +65,16 @@ class ExactSum:
         present = self.counts[0].present(live)
         return {self._field.name: column(self._field.type, self._sums.of(live), present)}
 
+    def integers(self, size: int) -> Integers | None:
+        """Return the sums at the first places; None if one is NULL or does not fit 64 bits."""
+        sums = self._sums.integers(size)
+        if sums is None or not self.counts[0].are_all_present(size):
+            return None
+        if not self._is_wide:
+            return sums
+        low, high = sums.T
+        return low if np.array_equal(high, low >> _SIGN) else None
+
 
 def add_words(old: Integers, new: Integers, sign: int, bits: int) -> Integers | None:
     """Return `old + sign * new`; None if a result has more than so many bits and a sign."""

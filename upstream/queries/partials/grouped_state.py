@@ -6,14 +6,17 @@ Groups keep the order in which they first appeared.
 With counts of rows (`CountColumns`), partials can also be taken away, if all states have an
 inverse. A group without rows is not in the table. Its place stays empty, because the order of the
 groups is that of their places. When most places are empty, the state is built again without them.
+
+In a signed state, numbers may be below zero, and a group is gone when all its sums are zero. So the
+state is the same whatever the order of the partials, even if one takes away what comes later.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +32,12 @@ from .kernels import kernel_of
 from .placed_groups import PlacedGroups
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ...rows.arrow_words import Integers, Numbers
     from ..rewriting.split_query import State
     from .cells import Write
+    from .leading_places import LeadingPlaces
     from .placed_groups import Placing
 
 _SPARE_PLACES: Final = 4_096
@@ -94,9 +100,32 @@ class _Held:
 
     def live(self) -> Integers | int:
         """Return the places of all groups, or how many there are if no place is empty."""
-        if self.counts is None or self.gone == 0:
-            return self.groups.size
-        return np.flatnonzero(self.counts.of(self.groups.size))
+        size = self.groups.size
+        if self.gone == 0:
+            return size
+        if self.counts is not None:
+            return np.flatnonzero(self.counts.of(size))
+        return np.flatnonzero(_are_any([cells.of(size) for cells in self.cells()]))
+
+    def cells(self) -> list[Cells]:
+        """Return the states by places, without any counts."""
+        return [cells for column in self.columns for cells in column.cells]
+
+
+class _Read(NamedTuple):
+    """The groups at the places that were returned last. A place never gets another group."""
+
+    held: _Held
+    places: Integers
+    groups: list[pa.Array]
+
+
+class _Keys(NamedTuple):
+    """The groups that were looked up last, and their codes."""
+
+    held: _Held
+    table: pa.Table
+    codes: Integers
 
 
 class GroupedState:
@@ -112,7 +141,17 @@ class GroupedState:
     {'k': ['a', 'b'], 'n': [4, 2]}
     """
 
-    __slots__ = ("_counted_by", "_groups", "_held", "_schema", "_states", "_table")
+    __slots__ = (
+        "_counted_by",
+        "_groups",
+        "_held",
+        "_is_signed",
+        "_keys",
+        "_read",
+        "_schema",
+        "_states",
+        "_table",
+    )
 
     def __init__(
         self,
@@ -120,15 +159,22 @@ class GroupedState:
         states: Sequence[State],
         schema: pa.Schema,
         counted_by: CountColumns | None = None,
+        *,
+        is_signed: bool = False,
     ) -> None:
         assert can_be_dense(groups, states, schema)
-        assert counted_by is None or all(subtracts(state, schema) for state in states)
+        if counted_by is not None or is_signed:
+            assert all(subtracts(state, schema) for state in states)
+        assert counted_by is None or not is_signed
         self._groups = groups
         self._states = states
         self._schema = schema
         self._counted_by = counted_by
+        self._is_signed = is_signed
         self._held = self._empty()
         self._table: pa.Table | None = None
+        self._keys: _Keys | None = None
+        self._read: _Read | None = None
 
     @property
     def rows(self) -> int:
@@ -162,18 +208,67 @@ class GroupedState:
             gone = int(counts.size - np.count_nonzero(counts))
             if gone:
                 placing = placing.of_those(counts > 0)
+        elif self._is_signed:
+            stay = _are_any([values for _, values in writes])
+            gone = int(stay.size - np.count_nonzero(stay))
+            if gone:
+                placing = placing.of_those(stay)
         return Change(self, held, held.version, placing, gone, tuple(writes))
 
     def table(self) -> pa.Table:
         """Return the merge; a returned table never changes. O(groups), if something has changed."""
         if self._table is None:
             live = self._held.live()
-            arrays = dict(zip(self._groups, self._held.groups.values(live), strict=True))
-            for column in self._held.columns:
-                arrays |= column.columns(live)
-            in_order = [arrays[name] for name in self._schema.names]
-            self._table = pa.Table.from_arrays(in_order, schema=self._schema)
+            self._table = self._table_of(live, self._held.groups.values(live))
         return self._table
+
+    def first(self, leading: LeadingPlaces) -> pa.Table:
+        """Return the rows with the first values of a column, or all rows.
+
+        All are returned if a value is NULL or does not fit 64 bits.
+        """
+        live = self._held.live()
+        values = self._values_of(leading.column, live) if isinstance(live, int) else None
+        if values is None:
+            return self.table()
+        return self._rows_at(leading.among(values))
+
+    def of_groups(self, keys: pa.Table | None) -> pa.Table:
+        """Return the rows of these groups, if there are any; all rows if no groups are given.
+
+        The same table of keys is looked up only once. All rows may also be returned if they are not
+        many more.
+        """
+        held, known = self._held, self._keys
+        if keys is None or 2 * keys.num_rows > held.groups.size or held.gone:
+            return self.table()
+        if known is None or known.held is not held or known.table is not keys:
+            columns = [one_array(column) for column in keys.columns]
+            known = _Keys(held, keys, held.groups.codes_of(columns, keys.num_rows))
+            self._keys = known
+        return self._rows_at(held.groups.places_of(known.codes))
+
+    def _rows_at(self, places: Integers) -> pa.Table:
+        known = self._read
+        is_known = known is not None and known.held is self._held
+        if known is None or not is_known or not np.array_equal(places, known.places):
+            known = _Read(self._held, places, self._held.groups.values(places))
+            self._read = known
+        return self._table_of(places, known.groups)
+
+    def _values_of(self, name: str, size: int) -> Integers | None:
+        """Return the values of a column at the first places as integers in the same order."""
+        for state, column in zip(self._states, self._held.columns, strict=True):
+            if name in state.columns:
+                return column.integers(size)
+        return None
+
+    def _table_of(self, live: Integers | int, groups: list[pa.Array]) -> pa.Table:
+        arrays = dict(zip(self._groups, groups, strict=True))
+        for column in self._held.columns:
+            arrays |= column.columns(live)
+        in_order = [arrays[name] for name in self._schema.names]
+        return pa.Table.from_arrays(in_order, schema=self._schema)
 
     def save(self) -> pa.Table:
         """Return all that is needed to go on, to be restored in a state of the same form."""
@@ -217,7 +312,8 @@ class GroupedState:
         columns = [[column.name, str(column.type)] for column in self._schema]
         counted = self._counted_by
         counts = None if counted is None else [counted.rows, sorted(counted.values.items())]
-        return json.dumps([_VERSION, self._groups, states, columns, counts]).encode()
+        signed = ["signed"] if self._is_signed else []
+        return json.dumps([_VERSION, self._groups, states, columns, counts, *signed]).encode()
 
     def _compacted(self) -> _Held:
         """Return what is held, built again if most places are empty. The table stays the same."""
@@ -242,6 +338,9 @@ class GroupedState:
         held = self._held
         size = held.groups.size
         is_live = None if held.counts is None else held.counts.of(size) > 0
+        if self._is_signed:
+            is_live = _are_any([cells.of(size) for cells in held.cells()])
+            assert all(count.cells is None for each in held.columns for count in each.counts)
         held.groups._check(is_live)
         if is_live is None:
             assert held.gone == 0
@@ -249,6 +348,10 @@ class GroupedState:
         assert held.gone == np.count_nonzero(~is_live)
         for cells in filter(None, _cells_of(held).values()):
             assert not cells.of(size)[~is_live].any(), "what is left where no rows are is 0"
+
+
+Read = Callable[[GroupedState], pa.Table]
+"""Returns the rows of a state that a reader needs."""
 
 
 def subtracts(state: State, schema: pa.Schema) -> bool:
@@ -265,6 +368,14 @@ def _column_of(
     kernel = kernel_of(state.kind, [each.type for each in fields])
     assert kernel is not None
     return CombinedState(kernel, fields)
+
+
+def _are_any(columns: Sequence[Numbers]) -> NDArray[np.bool_]:
+    """Tell where any of some columns is not zero."""
+    found = np.zeros(len(columns[0]), np.bool_)
+    for each in columns:
+        found |= each != 0 if each.ndim == 1 else each.any(axis=1)
+    return found
 
 
 def _cells_of(held: _Held) -> dict[str, Cells | None]:

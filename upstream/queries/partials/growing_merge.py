@@ -8,7 +8,6 @@ that DuckDB raises.
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
 from functools import partial as bind
 from operator import itemgetter
@@ -18,7 +17,12 @@ import pyarrow as pa
 
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
-from .cumulative_merge import CumulativeMerge, is_of_cumulative_merge
+from .cumulative_merge import (
+    CumulativeMerge,
+    is_of_cumulative_merge,
+    rows_by_chunk,
+    with_chunk_merged,
+)
 from .grouped_state import GroupedState
 
 if TYPE_CHECKING:
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
+    from .grouped_state import Read
     from .running_merge import TableMerge
 
 _ROWS: Final = 8_192
@@ -50,8 +55,15 @@ class GrowingMerge:
         "_waiting",
     )
 
-    def __init__(self, groups: tuple[str, ...], states: Sequence[State], merge: TableMerge) -> None:
-        self._new_state = bind(GroupedState, groups, states, merge.schema)
+    def __init__(
+        self,
+        groups: tuple[str, ...],
+        states: Sequence[State],
+        merge: TableMerge,
+        *,
+        is_signed: bool = False,
+    ) -> None:
+        self._new_state = bind(GroupedState, groups, states, merge.schema, is_signed=is_signed)
         self._state = self._new_state()
         self._merge = merge
         self._waiting: list[Piece] = []
@@ -92,11 +104,15 @@ class GrowingMerge:
 
     def merged(self, first: int, end: int) -> pa.Table:
         """Return the merge of all chunks up to the position's end; no other merge is kept."""
+        return self.read(first, end, GroupedState.table)
+
+    def read(self, first: int, end: int, read: Read) -> pa.Table:
+        """Return the merge, of which `read` may leave out groups that are not needed."""
         self._end = max(end, self._end)
         self._take_in()
         if self._overflowed is not None:
             return self._overflowed.merged(first, self._end)
-        return self._state.table()
+        return read(self._state)
 
     def forget(self, before: int) -> None:
         """Do nothing, since no chunk is kept."""
@@ -160,15 +176,11 @@ class GrowingMerge:
 
     def _merge_waiting(self) -> None:
         """Merge the parts of each chunk that is not due yet, when twice as many rows wait."""
-        rows: Counter[int] = Counter()
-        for chunk, part in self._waiting:
-            rows[chunk] += part.num_rows
+        rows = rows_by_chunk(self._waiting)
         if rows.total() < self._merge_at:
             return
         for chunk in rows:
-            parts = [part for each, part in self._waiting if each == chunk]
-            others = [piece for piece in self._waiting if piece[0] != chunk]
-            self._waiting = [*others, (chunk, self._merge(parts))]
+            self._waiting = with_chunk_merged(self._waiting, chunk, self._merge)
         self._merge_at = max(_ROWS, 2 * sum(part.num_rows for _, part in self._waiting))
 
     def _hand_over(self) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ...rows.arrow_words import grown
+from ...rows.arrow_words import grown, one_array
 from ...rows.group_codes import GroupCodes
 
 if TYPE_CHECKING:
@@ -93,11 +93,21 @@ class PlacedGroups:
 
     def values(self, live: Integers | int) -> list[pa.Array]:
         """Return the groups at some places, or at all, by column. O(places)."""
-        self._combine(1)
         if isinstance(live, int):
+            self._combine(1)
             return [values for [values] in self._pieces]
         rows = pa.array(live)
-        return [values.take(rows) for [values] in self._pieces]
+        return [one_array(pa.chunked_array(pieces).take(rows)) for pieces in self._pieces]
+
+    def codes_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
+        """Return the codes of groups, which may have no places."""
+        return self._codes.codes_of(columns, length)
+
+    def places_of(self, codes: Integers) -> Integers:
+        """Return the places of groups that have one, in their order. O(codes)."""
+        self._places = grown(self._places, len(self._codes), _NOWHERE)
+        places: Integers = np.unique(self._places[codes])
+        return places[1:] if places.size and places[0] == _NOWHERE else places
 
     def load(self, columns: Sequence[pa.Array], length: int) -> None:
         """Give places to groups, in their order, where there are none so far."""

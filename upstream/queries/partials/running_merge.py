@@ -105,11 +105,13 @@ def running_merge(
     *,
     keep: Query | None = None,
     cumulative: bool = False,
+    is_signed: bool = False,
 ) -> RunningMerge:
     """Return the merge for partials of this schema: the groups, then the columns of the states.
 
     `groups` is None if partials are rows; `keep` selects those that can matter. `cumulative` is for
-    a landmark: nothing leaves, and only the merge is kept.
+    a landmark: nothing leaves, and only the merge is kept. If it `is_signed`, partials may be
+    negative, and a group of which all is zero is gone.
     """
     merge: TableMerge
     if keep is not None:
@@ -119,7 +121,9 @@ def running_merge(
     else:
         merge = RelationalMerge(groups, states, schema, duck)
     if groups is not None and can_be_dense(groups, states, schema):
-        return (GrowingMerge if cumulative else DenseMerge)(groups, states, merge)
+        if cumulative:
+            return GrowingMerge(groups, states, merge, is_signed=is_signed)
+        return DenseMerge(groups, states, merge)
     if cumulative:
         return CumulativeMerge(merge)
     return ChunkTree(merge)

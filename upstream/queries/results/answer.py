@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...rows.stream_times import WindowBound
+    from ..chunks.windows import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Answer:
     failure: str | None = None
     delivered: Callable[[], None] | None = None
     """To be called when the answer was taken."""
+    spans: Sequence[Span] | None = None
+    """The chunks of the window, by input, if it is one of a grid."""
 
     def or_failed(self) -> Answer:
         """Return the answer or, if rows had to be left out of it, an error instead."""

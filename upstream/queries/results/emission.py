@@ -1,7 +1,8 @@
 """Decides which answers become results, and when, by the user's options for emission.
 
 Every answer that was due is counted once: taken, waiting, skipped (older than a result that was
-given, or too soon after it), dropped (not taken in time) or unchanged.
+given, or too soon after it), dropped (not taken in time) or unchanged. Those that become results
+are counted by each reader of them.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ class Emission:
 
 
 class Emitter:
-    """Turns answers into results, and keeps them until they are taken."""
+    """Turns answers into results, and keeps them until all readers have taken them."""
 
     __slots__ = (
-        "_dropped",
         "_emit",
         "_is_update",
         "_last",
         "_newest_end",
         "_previous",
-        "_skipped",
         "backlog",
+        "dropped",
         "due",
         "every",
         "keep",
+        "skipped",
         "unchanged",
     )
 
@@ -56,7 +57,10 @@ class Emitter:
         self._is_update = choices.semantics == "update"
         keep = max(choices.keep, MOST_INTO_STREAM) if into_stream else choices.keep
         self.backlog = Backlog(1 if self._is_update else keep)
-        self._skipped = self._dropped = 0
+        self.skipped = 0
+        """How many answers became no results, because there are newer ones."""
+        self.dropped = 0
+        """How many answers became no results, because too many were due at once."""
         self.due = 0
         """How many answers were due."""
         self.unchanged = 0
@@ -71,16 +75,6 @@ class Emitter:
         """When the last results were given."""
         self._previous: Answer | None = None
         self._newest_end: WindowBound = None
-
-    @property
-    def skipped(self) -> int:
-        """How many answers were skipped for newer ones."""
-        return self._skipped + (self.backlog.lost if self._is_update else 0)
-
-    @property
-    def dropped(self) -> int:
-        """How many answers were dropped because they were not taken in time."""
-        return self._dropped + (0 if self._is_update else self.backlog.lost)
 
     def held_until(self, now: float) -> float | None:
         """Return until when no result may be given; None if one may be given now."""
@@ -115,7 +109,7 @@ class Emitter:
         def give() -> None:
             self.due += skipped + len(answers)
             self.unchanged += unchanged
-            self._skipped += older
+            self.skipped += older
             self._newest_end, self._previous = newest_end, previous
             if skipped:
                 self._miss(skipped)
@@ -125,10 +119,6 @@ class Emitter:
 
         return Emission(news, give)
 
-    def skip_to_newest(self) -> None:
-        """Keep only the newest result."""
-        self._skipped += self.backlog.skip_to_newest()
-
     def begin_anew(self) -> None:
         """Allow windows to end earlier than before, because the landmark was moved."""
         self._newest_end = None
@@ -136,9 +126,9 @@ class Emitter:
     def _miss(self, answers: int) -> None:
         """Count answers that are never made."""
         if self._is_update or self.every is not None:
-            self._skipped += answers
+            self.skipped += answers
         else:
-            self._dropped += answers
+            self.dropped += answers
         self.backlog.miss(answers)
 
 

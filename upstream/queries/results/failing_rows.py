@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from ...database.failure import DatabaseError
 from .error_text import error_text
@@ -108,6 +108,18 @@ class FailedRows:
         return Counter(((self._number, chunk),) for chunk, _ in self.rows)
 
 
+class Failures(Protocol):
+    """What is known of rows that were left out of a query."""
+
+    @property
+    def count(self) -> int:
+        """How many rows were left out."""
+
+    @property
+    def error(self) -> str | None:
+        """How the last one failed, or None."""
+
+
 class FailingRows:
     """How many rows were left out because the query fails on them, and how the last one failed."""
 
@@ -164,3 +176,37 @@ class FailingRows:
         ]
         for place in gone:
             del self._places[place]
+
+
+class FailingRowsOfInputs:
+    """The failing rows of the inputs of a query, each of which has its own as those of input 0."""
+
+    __slots__ = ("_inputs",)
+
+    def __init__(self, inputs: Sequence[FailingRows]) -> None:
+        self._inputs = inputs
+
+    @property
+    def count(self) -> int:
+        """How many rows were left out."""
+        return sum(each.count for each in self._inputs)
+
+    @property
+    def error(self) -> str | None:
+        """How one of them failed, or None."""
+        return next((each.error for each in self._inputs if each.error is not None), None)
+
+    def saved(self) -> Saved:
+        """Return the counts with the numbers of the inputs, to be restored."""
+        places = [
+            ([(number, chunk) for _, chunk in place], count, error)
+            for number, each in enumerate(self._inputs)
+            for place, count, error in each.saved()[2]
+        ]
+        return self.count, self.error, places
+
+    def restore(self, saved: Saved) -> None:
+        """Begin with what was saved, which may have become lists."""
+        for place, count, error in saved[2]:
+            [(number, chunk)] = place
+            self._inputs[number].add(Counter({((0, chunk),): count}), error)

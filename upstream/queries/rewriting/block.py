@@ -17,6 +17,7 @@ from ..sql.trees import (
     chunk_index,
     chunk_tables,
     chunks_in,
+    conjuncts,
     named,
     own_nodes,
     step_column,
@@ -79,6 +80,15 @@ def source_nodes(select: exp.Select) -> list[exp.Expr]:
 def is_inner(join: exp.Join) -> bool:
     """Tell whether a join returns the pairs of rows that meet its condition, and nothing else."""
     return not join.side and not join.method and join.kind in ("", "INNER", "CROSS")
+
+
+def conditions_of(select: exp.Select) -> list[exp.Expr]:
+    """Return the conditions that each pair of rows in FROM must meet: of WHERE and inner joins."""
+    where = select.args.get("where")
+    found = conjuncts(where.this if where else None)
+    for join in filter(is_inner, select.args.get("joins") or ()):
+        found += conjuncts(join.args.get("on"))
+    return found
 
 
 def read_block(select: exp.Select, trial: Trial) -> Block:

@@ -11,6 +11,9 @@ Rows that are equal in the order of the query are in the order of arrival, here 
 DuckDB may take them in any order. This one does not depend on how the stream was cut into batches,
 and leaves that read the same rows agree on it: if a query numbers rows once in WITH and reads them
 twice, no row has two numbers.
+
+The newest rows of a stream do leave. A view over these keeps a few more rows of each group, in the
+order that the leaf has as its `ranking`.
 """
 
 from __future__ import annotations
@@ -21,22 +24,38 @@ from typing import TYPE_CHECKING, Final
 from sqlglot import exp
 
 from ..sql.functions import name_of
-from ..sql.trees import call, column, conjuncts, key, named, nested_queries, own_nodes
+from ..sql.names import STEP
+from ..sql.trees import (
+    call,
+    column,
+    conjuncts,
+    key,
+    named,
+    nested_queries,
+    own_nodes,
+    replaced,
+)
 from .block import as_source, by_step
 from .division import Division
 from .grouping import has_aggregates
 from .kept_rows import Projection
 from .merged_relation import reading, travelling
 from .not_incremental import NotIncrementalError
+from .ranking import Ranking
 from .relations import PARTIALS
 from .row_bounds import RANKINGS, bound_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .division import Task
+    from .trial import Trial
 
 _FORM: Final = "row_number() OVER (PARTITION BY … ORDER BY …) <= 3"
 _NUMBER: Final = "__n"
 """The column that numbers rows in the order of arrival."""
+_GROUP: Final = "__p"
+"""How the columns of the groups begin, of which the first rows are kept."""
 _OF_A_WINDOW: Final = {"this", "partition_by", "order", "over"}
 """The parts that the window of a row_number may have; a frame changes nothing, but is rare."""
 _OF_A_NAMED_WINDOW: Final = {"this", "alias", "over"}
@@ -81,7 +100,9 @@ def bounded_rows(task: Task) -> Division | None:
     if not lent.shape(keep).schema.equals(shape.schema):
         raise NotIncrementalError("the rows that are kept change their types")
     leaf = task.leaf("bounded rows", partial, partial_by_step=by_step(stepped))
-    return Division(replace(leaf, keep=keep), _in_order(projection.finish(upper), task.relation))
+    ranking = _ranking(leaf.partial_by_step, restored, bound, task.trial)
+    leaf = replace(leaf, keep=keep, ranking=ranking)
+    return Division(leaf, _in_order(projection.finish(upper), task.relation))
 
 
 # What bounds the rows
@@ -227,6 +248,32 @@ def _first_rows(rows: exp.Select, names: tuple[str, ...], bound: Bound) -> exp.S
     few = exp.select(*columns).from_(as_source(few, "__rows"))
     few.set("order", _then_by_number(None))
     return few
+
+
+def _ranking(
+    stepped: exp.Query, restored: Mapping[str, exp.Expr], bound: Bound, trial: Trial
+) -> Ranking | None:
+    """Return the order of the rows of a chunk with steps; None if groups depend on a collation."""
+    groups = {f"{_GROUP}{i}": tree for i, tree in enumerate(bound.groups)}
+    items = [named(_read_back(tree, restored), name) for name, tree in groups.items()]
+    columns = [column(name) for name in restored]
+    rows = exp.select(column(STEP), *items, *columns).from_(as_source(stepped.copy(), "__rows"))
+    try:
+        travelling(rows, 1 + len(groups), trial.with_steps())
+    except NotIncrementalError:
+        return None
+    order = [_read_back(each, restored) for each in bound.order.expressions]
+    return Ranking(rows, tuple(groups), tuple(restored), tuple(order), bound.count)
+
+
+def _read_back(tree: exp.Expr, restored: Mapping[str, exp.Expr]) -> exp.Expr:
+    """Return an expression over the columns of a partial as one over its rows in Arrow."""
+
+    def exchange(node: exp.Expr) -> exp.Expr | None:
+        is_ours = isinstance(node, exp.Column) and node.name in restored
+        return restored[node.name].copy() if is_ours else None
+
+    return replaced(tree, exchange)
 
 
 def _in_order(finish: exp.Select, relation: str) -> exp.Select:

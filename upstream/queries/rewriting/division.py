@@ -31,11 +31,12 @@ _UPPER = ("group", "having", "qualify", "windows", "distinct", "order", "limit",
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A divided block; see `SplitQuery` for the meaning of finish and direct."""
+    """A divided block; see `SplitQuery` for the meaning of the other attributes."""
 
     leaf: Leaf
     finish: exp.Query
     direct: tuple[tuple[str, str], ...] | None = None
+    direct_of_row: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,9 @@ class Task:
         """
         select = self.block.select
         items = [change(item.unalias()) for item in select.expressions]
-        merged = exp.to_table(self.relation, alias=self.alias or None)
+        merged = exp.to_table(self.relation)
+        if self.alias:
+            merged.set("alias", exp.TableAlias(this=exp.to_identifier(self.alias)))
         upper = exp.select(*named_each(items, self.shape.names)).from_(merged)
         for name in _UPPER:
             upper.set(name, changed(select.args.get(name), change))

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
-from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
+from ..sql.trees import call, chunk_index, column, named, nested_queries, replaced, summed_count
 from .aggregates.aggregate_call import AggregateCall, read_call
-from .block import by_step, group_by_first, is_inner, source_nodes
+from .block import by_step, conditions_of, group_by_first, is_inner, source_nodes
 from .partial_columns import Numbered
 from .split_query import Leaf
 
@@ -130,12 +130,8 @@ class _Division:
 
     def _conditions(self) -> list[exp.Expr]:
         """Return the conditions on pairs; conditions on one side become part of that side."""
-        where = self._partial.args.get("where")
-        found = conjuncts(where.this) if where else []
-        for join in self._partial.args.get("joins") or []:
-            found += conjuncts(join.args.get("on"))
         pairs = []
-        for condition in found:
+        for condition in conditions_of(self._partial):
             side = self._only_side(condition)
             if side is None:
                 pairs.append(condition)
@@ -171,7 +167,7 @@ class _Division:
             raise _NotPossibleError  # such as one with DISTINCT or FILTER
         if name == "count" and not arguments:
             first, second = (column(_ROWS, side.alias) for side in self._sides.values())
-            return _counted(exp.Mul(this=first, expression=second))
+            return summed_count(exp.Mul(this=first, expression=second))
         side = self._only_side(arguments[0]) if len(arguments) == 1 else None
         if side is None:
             raise _NotPossibleError
@@ -180,13 +176,7 @@ class _Division:
             return call(name, value)
         [other] = [each for each in self._sides.values() if each is not side]
         product = exp.Mul(this=value, expression=column(_ROWS, other.alias))
-        return _counted(product) if name == "count" else call("sum", product)
-
-
-def _counted(number: exp.Expr) -> exp.Expr:
-    """Return the sum of numbers as a count: a BIGINT, and 0 over no rows."""
-    total = exp.Coalesce(this=exp.Sum(this=number), expressions=[exp.Literal.number(0)])
-    return exp.cast(total, "BIGINT", dialect="duckdb")
+        return summed_count(product) if name == "count" else call("sum", product)
 
 
 def _check(leaf: Leaf, early: Leaf, trial: Trial) -> None:

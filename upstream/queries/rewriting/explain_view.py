@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .explain import asks_for_more, computed, read_by
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from .split_query import SplitQuery
 
@@ -18,12 +18,15 @@ def explain_view(
     beside: Sequence[str],
     followed: Collection[str],
     present: Collection[str],
+    *,
+    signs: Mapping[str, str] | None = None,
 ) -> str:
     """Describe the static, stream and upper pipelines of a view.
 
     `static` names the relations that were computed once, and `beside` what the upper part reads
     besides merged relations. `followed` are the relations of leaves over rows that come and go, and
-    `present` those of leaves that are evaluated over the present rows.
+    `present` those of leaves that are evaluated over the present rows. `signs` has the column of
+    signs, by the relations of leaves whose rows are added or taken away by it.
     """
     lines = []
     if static:
@@ -34,6 +37,8 @@ def explain_view(
             when = f"as the newest rows of {read_by(leaf)} change"
         elif leaf.relation in present:
             when = f"when the view is read, over the newest rows of {read_by(leaf)}"
+        elif signs and leaf.relation in signs:
+            when += f", added or taken away by {signs[leaf.relation]}"
         lines.append(f"{when}: {computed(leaf)}")
     also = f", with {', '.join(dict.fromkeys(beside))}" if beside else ""
     if not split.leaves:

@@ -37,6 +37,7 @@ from ..sql.trees import (
     nested_queries,
     own_nodes,
     replaced,
+    summed_count,
 )
 from .aggregates.aggregate_call import AggregateCall, is_call, read_call
 from .block import as_source, check_joins, is_inner, read_block, source_nodes
@@ -231,7 +232,9 @@ class _Grouping:
             arguments = ()  # count(1)
         trees = [*arguments, *([where] if where is not None else [])]
         if not trees:
-            return _counted(self._times(None))
+            rows = self._times(None)
+            assert rows is not None, "a block that is grouped below reads a stream"
+            return summed_count(rows)
         for stream in self._streams.values():
             if all(self._is_about(tree, stream) for tree in trees):
                 is_exact = self._is_inner or (where is None and _is_safe(trees[0]))
@@ -247,7 +250,7 @@ class _Grouping:
         if aggregate.name in ("min", "max"):
             return call(aggregate.name, state(aggregate.name))
         times = self._times(stream)
-        count = _counted(_product(state("count"), times))
+        count = summed_count(_product(state("count"), times))
         if aggregate.name == "count":
             return count
         total = call("sum", _product(state("sum"), times))
@@ -258,7 +261,7 @@ class _Grouping:
         if name in ("min", "max"):
             return call(name, value)
         times = self._times(None)
-        count = _counted(exp.Case(ifs=[exp.If(this=is_known(value), true=times)]))
+        count = summed_count(exp.Case(ifs=[exp.If(this=is_known(value), true=times)]))
         if name == "count":
             return count
         total = call("sum", _product(value.copy(), times))
@@ -309,9 +312,3 @@ def _is_safe(value: exp.Expr) -> bool:
 
 def _product(one: exp.Expr, other: exp.Expr | None) -> exp.Expr:
     return one if other is None else exp.Mul(this=one, expression=other)
-
-
-def _counted(number: exp.Expr | None) -> exp.Expr:
-    """Return the sum of numbers as a count: a BIGINT, and 0 over no rows."""
-    assert number is not None
-    return cast(call("coalesce", call("sum", number), exp.Literal.number(0)), "BIGINT")

@@ -6,6 +6,7 @@ that is only a name. What cannot be resolved stays as it is; DuckDB checks the r
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -27,15 +28,18 @@ def resolved(block: Block) -> exp.Select:
 
 
 class _Resolver:
-    __slots__ = ("_aliases", "_block", "_depth", "_sources")
+    __slots__ = ("_aliases", "_block", "_depth", "_doubled", "_sources")
 
     def __init__(self, block: Block) -> None:
         self._block = block
         self._sources = _by_alias(block.sources)
         self._aliases: dict[str, exp.Expr] = {}
-        for item in block.select.expressions:
-            if item.alias and item.alias.lower() not in self._aliases:
-                self._aliases[item.alias.lower()] = item.unalias()
+        self._doubled: set[str] = set()
+        """The names that several items have."""
+        for item in chain.from_iterable(map(_with_aliases, block.select.expressions)):
+            name = item.alias.lower()
+            self._doubled |= {name} & self._aliases.keys()
+            self._aliases[name] = item.unalias()
         self._depth = 0
 
     def select(self) -> exp.Select:
@@ -45,6 +49,8 @@ class _Resolver:
                 join.set("on", self._names(join.args["on"]))
         self._sources = _by_alias(s for s in self._block.sources if s.is_visible)
         copy.set("expressions", [new for item in copy.expressions for new in self._item(item)])
+        names = [item.alias_or_name.lower() for item in copy.expressions]
+        self._doubled |= {name for name in names if names.count(name) > 1}
         for name in ("where", "group", "having", "qualify"):
             if copy.args.get(name):
                 copy.set(name, self._names(copy.args[name]))
@@ -60,8 +66,18 @@ class _Resolver:
 
     def _unless_alias(self, tree: exp.Expr) -> exp.Expr:
         """Resolve an expression, unless it is only the name of a select item."""
-        is_name = isinstance(tree, exp.Column) and not tree.table
-        return tree if is_name and tree.name.lower() in self._aliases else self._names(tree)
+        if not isinstance(tree, exp.Column) or tree.table or not self._is_alias(tree.name):
+            return self._names(tree)
+        return tree
+
+    def _is_alias(self, name: str) -> bool:
+        """Tell whether an item has this name as its alias; raise if others are named so, too.
+
+        DuckDB chooses the last of them that has an alias.
+        """
+        if name.lower() in self._aliases and name.lower() in self._doubled:
+            raise NotIncrementalError(f"{name} is the name of several columns of the result")
+        return name.lower() in self._aliases
 
     def _item(self, item: exp.Expr) -> list[exp.Expr]:
         """Resolve a select item; a star becomes several."""
@@ -109,7 +125,7 @@ class _Resolver:
         owners = [each for each in found if each is not None]
         if len(owners) == 1:
             return owners[0]
-        if not owners and parts[0].lower() in self._aliases:
+        if not owners and self._is_alias(parts[0]):
             return _fields(self._alias(parts[0].lower()), parts[1:])
         if not owners and parts[0].lower() in self._sources:
             raise NotIncrementalError(f"{parts[0]} is used as a row: name its columns instead")
@@ -120,6 +136,17 @@ class _Resolver:
         if self._depth > _MOST_ALIASES:
             raise NotIncrementalError(f"the alias {name} is used in too many places")
         return exp.Paren(this=self._names(self._aliases[name]))
+
+
+def _with_aliases(item: exp.Expr) -> list[exp.Expr]:
+    """Return what has an alias in a select item: the item, or what a star has in place of columns.
+
+    Columns of a star need none, since their names mean the same without it.
+    """
+    star = item.this if isinstance(item, exp.Column) else item
+    if isinstance(star, exp.Star):
+        return [*(star.args.get("replace") or ())]
+    return [item] if item.alias else []
 
 
 def _by_alias(sources: Iterable[Source]) -> dict[str, Source]:

@@ -9,38 +9,45 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ..sql.names import STEP
-from ..sql.trees import chunk_index, chunk_tables, column, conjuncts, nested_queries, own_nodes
-from .block import is_inner, read_block
+from ..sql.trees import chunk_index, chunk_tables, column, nested_queries, own_nodes
+from .block import conditions_of, is_inner, read_block
 from .not_incremental import NotIncrementalError
 from .relations import read_as
 from .resolution import resolved
 from .split_query import Leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from .block import Block
     from .trial import Trial
 
 
 def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns of a schema that a query may name: all for `*`, and at least one."""
+    """Return the columns of a chunk that a query may name; see `names_read`."""
+    return names_read(tree, schema.names, (chunk.alias_or_name for chunk in chunk_tables(tree)))
+
+
+def names_read(tree: exp.Expr, names: Sequence[str], aliases: Iterable[str]) -> tuple[str, ...]:
+    """Return which of these columns a query may name: all for `*`, and at least one.
+
+    `aliases` are the names of relations that may have these columns.
+    """
     if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
-        return tuple(schema.names)  # the star of count(*) names no columns
-    if tree.find(exp.Columns, exp.Pivot) or _names_a_row(tree, schema):
-        return tuple(schema.names)
+        return tuple(names)  # the star of count(*) names no columns
+    if tree.find(exp.Columns, exp.Pivot) or _names_a_row(tree, names, aliases):
+        return tuple(names)
     joins = tree.find_all(exp.Join)
     if any(join.method == "NATURAL" for join in joins):
-        return tuple(schema.names)
-    names = {node.name.lower() for node in tree.find_all(exp.Identifier)}
-    read = tuple(name for name in schema.names if name.lower() in names)
-    return read or tuple(schema.names[:1])
+        return tuple(names)
+    named = {node.name.lower() for node in tree.find_all(exp.Identifier)}
+    read = tuple(name for name in names if name.lower() in named)
+    return read or tuple(names[:1])
 
 
-def _names_a_row(tree: exp.Expr, schema: pa.Schema) -> bool:
-    """Tell whether a chunk's name is used like a column, for all its columns as a struct."""
-    rows = {chunk.alias_or_name.lower() for chunk in chunk_tables(tree)}
-    rows -= {name.lower() for name in schema.names}
+def _names_a_row(tree: exp.Expr, names: Iterable[str], aliases: Iterable[str]) -> bool:
+    """Tell whether a relation's name is used like a column, for all its columns as a struct."""
+    rows = {alias.lower() for alias in aliases} - {name.lower() for name in names}
     return any(not node.table and node.name.lower() in rows for node in tree.find_all(exp.Column))
 
 
@@ -86,18 +93,13 @@ def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
 
     Only joins that drop rows without a match contribute conditions. The names must be resolved.
     """
-    where = block.select.args.get("where")
-    found = conjuncts(where.this if where else None)
-    for join in block.select.args.get("joins") or ():
-        if is_inner(join):
-            found += conjuncts(join.args.get("on"))
-    return [condition for condition in found if _is_about(condition, alias)]
+    return [each for each in conditions_of(block.select) if _is_about(each, alias)]
 
 
 def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
-    """Return for each chunk in FROM the conditions in WHERE that concern it alone.
+    """Return for each relation in FROM the conditions that concern it alone.
 
-    A chunk that an outer join may fill with NULLs has none, since its rows must not be missing
+    A relation that an outer join may fill with NULLs has none, since its rows must not be missing
     there.
     """
     if not all(map(is_inner, select.args.get("joins") or ())):
@@ -107,8 +109,8 @@ def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[ex
         block = replace(block, select=resolved(block))
     except NotIncrementalError:
         return {}
-    streams = [source.alias for source in block.sources if source.windows]
-    return {alias: tuple(conditions_on(block, alias)) for alias in streams}
+    aliases = [source.alias for source in block.sources]
+    return {alias: tuple(conditions_on(block, alias)) for alias in aliases}
 
 
 def _is_about(condition: exp.Expr, alias: str) -> bool:

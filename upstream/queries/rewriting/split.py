@@ -109,6 +109,7 @@ def deep(
         direct=splitter.top.direct if splitter.top else None,
         whole=query,
         row_wise=_is_row_wise(query, functions),
+        direct_of_row=splitter.top.direct_of_row if splitter.top else None,
     )
     return checked(result, trial)
 

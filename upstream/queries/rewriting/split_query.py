@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ..sql.window_clause import WindowClause
+    from .ranking import Ranking
 
 
 class StateKind(StrEnum):
@@ -57,6 +58,18 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Leading:
+    """The rows of a merged relation with the `count` greatest values of a column, or the least.
+
+    Rows that are equal to the last of them belong to them.
+    """
+
+    column: str
+    count: int
+    is_least: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """One part of a query that is evaluated step by step.
 
@@ -72,6 +85,9 @@ class Leaf:
     A leaf over several windows keeps rows of them. The query in `picks` picks from `chunk_i`, with
     its column `__step`, the rows and columns that can matter, with the step in front. The partial
     over the picked rows equals the partial over all rows.
+
+    `ranking`, for a leaf with `keep`, is the order in which the kept rows are first, with which the
+    leaf can follow rows that come and go.
 
     `early`, for a leaf over two windows, is the same leaf with each stream aggregated before the
     join, if that is possible. `schema` is that of the partial, as DuckDB reported it when it was
@@ -90,6 +106,7 @@ class Leaf:
     reason: str = ""
     picks: Mapping[int, exp.Select] = field(default_factory=dict)
     keep: exp.Query | None = None
+    ranking: Ranking | None = None
     early: Leaf | None = None
     schema: pa.Schema | None = None
     aggregates: tuple[str, ...] = ()
@@ -102,7 +119,8 @@ class SplitQuery:
 
     `finish` reads the merged relations of the leaves, each with the columns of its partial and one
     row per group (without groups: one row or none). `direct` are pairs of result column and merged
-    column, if the finish does no more than that; then it need not run. `whole` is the original
+    column, if the finish does no more than that; then it need not run. `direct_of_row` are such
+    pairs if it does no more for a single row without NULLs. `whole` is the original
     query over the chunks, for full evaluation. `row_wise` says that each row of the result comes
     from one row of a stream, so that results over parts of the rows can be concatenated.
     """
@@ -113,6 +131,7 @@ class SplitQuery:
     direct: tuple[tuple[str, str], ...] | None
     whole: exp.Query
     row_wise: bool
+    direct_of_row: tuple[tuple[str, str], ...] | None = None
 
     @property
     def bounds(self) -> frozenset[int]:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
-from ..sql.trees import column, conjuncts, named, nested_queries, own_nodes
-from .block import as_source, is_inner, source_nodes
+from ..sql.trees import column, named, nested_queries, own_nodes
+from .block import as_source, conditions_of, is_inner, source_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,7 +64,7 @@ def with_static_joins(
     }
     if not 1 < len(relations) <= _MOST_RELATIONS:
         return select
-    conditions = _conditions(select)
+    conditions = conditions_of(select)
     for one in relations.values():
         one.conditions = _within(conditions, one.nodes)
         one.rows = count(one.query([exp.Count(this=exp.Star())]))
@@ -80,20 +80,12 @@ def _is_simple(select: exp.Select) -> bool:
     joins = select.args.get("joins") or ()
     if not all(is_inner(join) and not join.args.get("using") for join in joins):
         return False
-    trees = [*select.expressions, *_conditions(select)]
+    trees = [*select.expressions, *conditions_of(select)]
     if any(any(nested_queries(tree)) or isinstance(tree, exp.Query) for tree in trees):
         return False
     columns = [node for tree in trees for node in own_nodes(tree) if isinstance(node, exp.Column)]
     names = {node.alias_or_name for node in source_nodes(select)}
     return all(each.table in names and not isinstance(each.this, exp.Star) for each in columns)
-
-
-def _conditions(select: exp.Select) -> list[exp.Expr]:
-    where = select.args.get("where")
-    found = conjuncts(where.this) if where else []
-    for join in select.args.get("joins") or ():
-        found += conjuncts(join.args.get("on"))
-    return found
 
 
 def _tables(tree: exp.Expr) -> set[str]:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Protocol
 from sqlglot import exp
 
 from ..sql.functions import name_of
-from ..sql.trees import chunks_in, column, nested_queries
-from .block import as_source, is_inner, read_block, source_nodes
+from ..sql.trees import chunks_in, column
+from .block import as_source, read_block, source_nodes
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
-from .retention import conditions_on
+from .retention import conditions_by_source, names_read
 from .static_joins import with_static_joins
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Parts:
             if isinstance(node.this, exp.Select) and chunks_in(node):
                 node.set("this", self.over_parts(node.this))
         select = with_static_joins(select, _is_static, self._tables.count, self._new_name)
-        conditions = _conditions(select, self._trial)
+        conditions = conditions_by_source(select, self._trial)
         for node in filter(_is_static, source_nodes(select)):
             self._take(node, select, conditions.get(node.alias_or_name, ()))
         return select
@@ -98,7 +98,7 @@ class _Parts:
         """Make a part of a relation, and make the partial read it in place."""
         alias = node.alias_or_name or name_of(node.this)  # of a function in FROM
         names = self._trial.columns(exp.select("*").from_(node.copy())).names
-        read = _columns_read(within, names, alias)
+        read = names_read(within, names, [alias])
         query = exp.select(*map(column, read)).from_(node.copy()).where(*conditions)
         text = query.sql("duckdb")
         if text not in self._known:
@@ -121,37 +121,6 @@ def _is_static(node: exp.Expr) -> bool:
     return False
 
 
-def _conditions(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
-    """Return for each static relation in FROM the conditions that concern it alone."""
-    if not all(map(is_inner, select.args.get("joins") or ())):
-        return {}
-    try:
-        block = read_block(select, trial)
-        block = replace(block, select=resolved(block))
-    except NotIncrementalError:
-        return {}
-    static = [source.alias for source in block.sources if not source.windows]
-    return {
-        alias: tuple(each for each in conditions_on(block, alias) if not any(nested_queries(each)))
-        for alias in static
-    }
-
-
-def _columns_read(tree: exp.Expr, names: tuple[str, ...], alias: str) -> tuple[str, ...]:
-    """Return the columns that a tree may name, at least one; all if it has a star."""
-    if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
-        return names
-    joins = tree.find_all(exp.Join)
-    if tree.find(exp.Columns) or any(join.method == "NATURAL" for join in joins):
-        return names
-    known = {node.name.lower() for node in tree.find_all(exp.Identifier)}
-    is_row = any(
-        not node.table and node.name.lower() == alias.lower() for node in tree.find_all(exp.Column)
-    )
-    read = tuple(name for name in names if name.lower() in known)
-    return names if is_row else read or names[:1]
-
-
 def as_table(part: StaticPart) -> exp.Create:
     """Return the statement that creates the table of a part."""
     return exp.Create(
@@ -160,3 +129,28 @@ def as_table(part: StaticPart) -> exp.Create:
         expression=exp.select("*").from_(as_source(part.query.copy(), "__part")),
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )
+
+
+def have_same_rows(
+    one: StaticPart, other: StaticPart, trial: Trial, count: Callable[[exp.Query], int]
+) -> bool:
+    """Tell whether the tables of two parts have the same rows in the same order.
+
+    Values are compared as texts, too, since 0.0 equals -0.0.
+    """
+    names = [one.name, other.name]
+    rows = [exp.select("*").from_(exp.to_table(name)) for name in names]
+    columns, others = map(trial.columns, rows)
+    if columns != others:
+        return False
+    numbers = [count(exp.select(exp.Count(this=exp.Star())).from_(exp.to_table(n))) for n in names]
+    sides = [[exp.column(name, table, quoted=True) for name in columns.names] for table in "ab"]
+    texts = [[exp.cast(each.copy(), "VARCHAR") for each in side] for side in sides]
+    pairs = [*zip(*sides, strict=True), *zip(*texts, strict=True)]
+    differing = (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(exp.to_table(one.name).as_("a"))
+        .join(exp.Join(this=exp.to_table(other.name).as_("b"), method="POSITIONAL"))
+        .where(exp.or_(*(exp.NullSafeNEQ(this=a, expression=b) for a, b in pairs)))
+    )
+    return numbers[0] == numbers[1] and not count(differing)

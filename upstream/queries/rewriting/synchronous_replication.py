@@ -96,7 +96,9 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     over_merged = finish.select(upper)
     if late is not None:
         late.read_back(over_merged, types_of(shape, task.trial))
-    return Division(leaf, over_merged, None if task.late else finish.direct(upper))
+    if task.late:
+        return Division(leaf, over_merged)
+    return Division(leaf, over_merged, finish.direct(upper), finish.direct_of_row(upper))
 
 
 class _Aggregates:
@@ -178,8 +180,27 @@ class _Finish:
 
     def direct(self, upper: exp.Select) -> tuple[tuple[str, str], ...] | None:
         """Return which merged column is which result column, if the finish does nothing else."""
-        asks_more = any(value for name, value in upper.args.items() if name not in _DIRECT)
-        if self._aggregates_again or asks_more:
+        return None if self._aggregates_again else self._renames(upper)
+
+    def direct_of_row(self, upper: exp.Select) -> tuple[tuple[str, str], ...] | None:
+        """Return this for a single merged row without NULLs, if the query has no groups.
+
+        An aggregate over one value is then the value. A sum of doubles is not: 0.0 + -0.0 is 0.0.
+        """
+        if len(self._columns.groups) or self._has_sets or self._task.is_shared:
+            return None
+        renames = self._renames(upper)
+        merged = {name for _, name in renames or ()}
+        states = [each for each in self._columns.states if merged & {*each.columns}]
+        return renames if all(map(self._is_value_of_one, states)) else None
+
+    def _is_value_of_one(self, draft: StateDraft) -> bool:
+        kind, type_ = self._kind(draft), self._shape.schema.field(draft.columns[0]).type
+        is_sum = kind is StateKind.SUM and not pa.types.is_floating(type_)
+        return is_sum or kind in (StateKind.MINIMUM, StateKind.MAXIMUM)
+
+    def _renames(self, upper: exp.Select) -> tuple[tuple[str, str], ...] | None:
+        if any(value for name, value in upper.args.items() if name not in _DIRECT):
             return None
         wanted = self._task.shape.schema
         if len(upper.expressions) != len(wanted):

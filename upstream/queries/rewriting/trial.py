@@ -12,7 +12,7 @@ from sqlglot import exp
 from ..sql.lending import prepare, written
 from ..sql.names import STEP
 from ..sql.window_bounds import is_bounds_name
-from .collations import may_collate, with_collations
+from .collations import collation_of, may_collate, with_collations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +34,10 @@ class Shape(Columns):
     """Everything about the columns of a result, including the Arrow schema of its tables."""
 
     schema: pa.Schema
+
+    def collates(self, name: str) -> bool:
+        """Tell whether the texts of a column compare by a collation."""
+        return bool(collation_of(self.types[self.names.index(name)]))
 
 
 class Trial:

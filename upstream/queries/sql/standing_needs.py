@@ -17,11 +17,11 @@ from ...database.duck import Duck
 from ...errors import QueryKeyError, StatementError
 from ...rows.stream_definition import StreamDefinition
 from .from_relations import FromRelations
-from .functions import functions_of, name_of
+from .functions import functions_of
 from .names import is_reserved
 from .source_text import words_of
 from .statement import InsertInto, OtherStatement, ParsedQuery
-from .trees import chunk_index, chunk_tables, place_of
+from .trees import chunk_index, chunk_tables, common_table, place_of
 from .window_clause import WindowKind
 
 _WINDOW: Final = (
@@ -37,7 +37,6 @@ _CLAUSES: Final = {
 }
 _READ_ONLY: Final = frozenset({"SELECT", "MULTI", "EXPLAIN"})
 """DuckDB's names for statements that change nothing; for DuckDB, a PIVOT is several statements."""
-_SERIES: Final = frozenset({"range", "generate_series"})
 _WRITES: Final = frozenset({"insert", "update", "delete", "truncate", "merge", "copy"})
 _KINDS: Final = frozenset({"SET", "VARIABLE_SET", "PRAGMA"})
 """DuckDB's names for statements that change settings, including RESET and SET TIME ZONE."""
@@ -124,9 +123,15 @@ def cause_and_cure(parsed: ParsedQuery) -> tuple[str, str]:
 
 def tables_read(query: exp.Query) -> frozenset[str]:
     """Return the names of the tables that a query over chunks reads, in lower case."""
-    defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    names = {table.name.lower() for table in query.find_all(exp.Table)}
-    return frozenset(name for name in names - defined if name and not is_reserved(name))
+    tables = query.find_all(exp.Table)
+    read = (each for each in tables if each.args.get("db") or common_table(each) is None)
+    names = {table.name.lower() for table in read}
+    return frozenset(name for name in names if name and not is_reserved(name))
+
+
+def common_table_names(query: exp.Query) -> frozenset[str]:
+    """Return the names that WITH defines in a query, in lower case."""
+    return frozenset(cte.alias.lower() for cte in query.find_all(exp.CTE))
 
 
 def with_tables_behind(names: frozenset[str], duck: Duck) -> frozenset[str]:
@@ -137,12 +142,6 @@ def with_tables_behind(names: frozenset[str], duck: Duck) -> frozenset[str]:
     while more := {word for name in found & words.keys() for word in words[name]} - found:
         found |= more
     return frozenset(found)
-
-
-def reads_functions(query: exp.Query) -> bool:
-    """Tell whether a query has functions in FROM that may read files or tables."""
-    calls = (table.this for table in query.find_all(exp.Table))
-    return any(isinstance(call, exp.Func) and name_of(call) not in _SERIES for call in calls)
 
 
 def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .statement import OptionValue
 
 DELETES: Final = "deletes"
+SIGN: Final = "sign"
+"""The option of a view that names the column of signs."""
 _DURATIONS: Final = ("emit_every", "allowed_lateness", "close_after")
 _NAMES: Final = (
     *("semantics", "evaluation", "emit", "on_error", "keep", "weight"),
@@ -33,7 +35,10 @@ def choices_of(options: Mapping[str, tuple[OptionValue, int]], text: str) -> tup
     for name, (value, place) in options.items():
         if name not in _NAMES:
             reason = f"there is no option named {name}"
-            raise StatementError(reason, text, place, did_you_mean(name, _NAMES))
+            hint = did_you_mean(name, _NAMES)
+            if name == SIGN:
+                hint = "only views have it: CREATE VIEW … WITH (sign = 'op') AS SELECT …"
+            raise StatementError(reason, text, place, hint)
         try:
             if name == DELETES:
                 deletes = _truth(value)

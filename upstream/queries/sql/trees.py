@@ -92,6 +92,11 @@ def cast(tree: exp.Expr, type_name: str) -> exp.Expr:
     return exp.Cast(this=tree, to=exp.DataType.build(type_name, dialect=DIALECT))
 
 
+def summed_count(numbers: exp.Expr) -> exp.Expr:
+    """Return the sum of numbers of rows as a count: a BIGINT, and 0 over no rows."""
+    return cast(call("coalesce", call("sum", numbers), exp.Literal.number(0)), "BIGINT")
+
+
 def is_known(tree: exp.Expr) -> exp.Expr:
     """Return the condition that a value is not NULL; brackets protect its operators."""
     value = tree.copy()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .aggregate_call import AggregateCall
 
 _FIRST_OR_LAST: Final = {"first", "last", "arbitrary", "any_value"}
-_BY_ANOTHER: Final = {
+BY_ANOTHER: Final = {
     "arg_min": "min",
     "argmin": "min",
     "min_by": "min",
@@ -44,7 +44,7 @@ def ordered_choice(aggregate: AggregateCall, columns: PartialColumns) -> exp.Exp
         else:
             columns.needs_order = True
         return _first_or_last(aggregate, columns)
-    if aggregate.name in _BY_ANOTHER and len(aggregate.arguments) == 2:
+    if aggregate.name in BY_ANOTHER and len(aggregate.arguments) == 2:
         columns.breaks_ties = True
         return _by_another(aggregate, columns)
     return None
@@ -59,7 +59,7 @@ def top_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | 
         return None
     if aggregate.name in _DIRECTIONS and len(values) == 1:
         return _top(aggregate, columns, count)
-    if aggregate.name in _BY_ANOTHER and len(values) == 2 and columns.is_lasting:
+    if aggregate.name in BY_ANOTHER and len(values) == 2 and columns.is_lasting:
         return _top_by_another(aggregate, columns, count)
     return None
 
@@ -82,7 +82,7 @@ def _first_or_last(aggregate: AggregateCall, columns: PartialColumns) -> exp.Exp
 def _by_another(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr:
     """Keep the value and what it was chosen by; a row whose value is NULL is never chosen."""
     value, by = aggregate.arguments
-    extreme = _BY_ANOTHER[aggregate.name]
+    extreme = BY_ANOTHER[aggregate.name]
     values = [
         aggregate.call(),
         call(extreme, by, where=all_known([value], aggregate.condition)),
@@ -110,7 +110,7 @@ def _top_by_another(
     choose by the same column return values of the same rows.
     """
     value, by, _ = aggregate.arguments
-    extreme = _BY_ANOTHER[aggregate.name]
+    extreme = BY_ANOTHER[aggregate.name]
     known = all_known([value], aggregate.condition)
 
     def merge(states: Sequence[exp.Expr]) -> list[exp.Expr]:

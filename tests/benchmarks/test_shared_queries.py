@@ -1,0 +1,144 @@
+"""A hundred standing queries beside one, over a window of ten slides of 20,000 rows.
+
+Identical queries share one evaluation, so a hundred of them cost little more than one: each still
+takes each result. Of different queries, it is measured what serving them in order adds to
+evaluating them.
+
+`thread_time` is measured: the engine evaluates in one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import thread_time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.benchmarks.measure import Drive, Table, ratios
+from upstream import Engine, ManualClock
+
+pytestmark = pytest.mark.benchmark
+
+STEP = 20_000
+STEPS = 10
+QUERIES = 100
+SLIDES = 20
+SUMS = (
+    f"SELECT k, sum(v) AS s, count(*) AS n FROM rows(s, {STEPS * STEP}, {STEP}) "
+    "WHERE v > 21 GROUP BY k"
+)
+
+
+class Queries:
+    """An engine with standing queries whose window is full."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._random = np.random.default_rng(18)
+        self.engine = Engine(clock=ManualClock())
+        self.engine.sql("CREATE STREAM s (k BIGINT, v BIGINT)")
+        self.queries = [self.engine.continuous_query(text) for text in texts]
+        for _ in range(STEPS + 1):
+            self.slide(self.batch())
+
+    def batch(self) -> pa.Table:
+        """Return the rows of a slide."""
+        keys, values = (self._random.integers(0, most, STEP) for most in (20, 1_000))
+        return pa.table({"k": keys, "v": values})
+
+    def slide(self, rows: pa.Table) -> int:
+        """Append rows, serve all queries, take their results, and return how many there are."""
+        self.engine.append("s", rows)
+        self.engine.run(60)
+        return sum([len(query.results()) for query in self.queries])
+
+    def drive(self) -> float:
+        """Return the seconds of a slide, over some slides."""
+        batches = [self.batch() for _ in range(SLIDES)]
+        start = thread_time()
+        results = sum([self.slide(batch) for batch in batches])
+        seconds = thread_time() - start
+        assert results == SLIDES * len(self.queries)
+        return seconds / SLIDES
+
+
+def test_a_hundred_identical_queries_take_in_as_many_rows_as_one() -> None:
+    one, hundred = Queries([SUMS]), Queries([SUMS] * QUERIES)
+    found = ratios({"one": one.drive, "a hundred": hundred.drive}, to="one")
+    seconds = one.drive()
+    tables = [queries.queries[-1].ask() for queries in (one, hundred)]
+    assert [table and table.table.num_rows for table in tables] == [20, 20]
+    table = Table("Rows per second of identical standing queries")
+    table.row("one, million rows/s", STEP / seconds / 1e6, None, "M/s")
+    table.row("time of a hundred by that of one", found["a hundred"], 1 / 0.8)
+    table.assert_met()
+
+
+class Taking:
+    """Results that are taken, one of each query, after an evaluation that is not measured."""
+
+    def __init__(self, queries: int) -> None:
+        self.engine = Engine()
+        self.engine.sql("CREATE STREAM s (v BIGINT)")
+        text = "SELECT sum(v) AS v FROM rows(s, 4, 2)"
+        self.queries = [self.engine.continuous_query(text) for _ in range(queries)]
+        self.engine.append("s", {"v": [1, 2]})
+
+    def drive(self, slides: int = 100) -> float:
+        """Return the seconds that taking one result takes."""
+        seconds = 0.0
+        for _ in range(slides):
+            self.engine.append("s", {"v": [1, 2]})
+            self.queries[0].evaluate()
+            start = thread_time()
+            results = [query.results() for query in self.queries]
+            seconds += thread_time() - start
+            assert all(len(each) == 1 for each in results)
+        return seconds / slides / len(self.queries)
+
+
+def test_taking_a_result_that_another_query_has_evaluated_takes_microseconds() -> None:
+    taking = Taking(QUERIES)
+    taking.drive()
+    table = Table("Results of a hundred identical queries")
+    table.row("one call of results(), µs", 1e6 * min(taking.drive() for _ in range(9)), 3.0, "µs")
+    table.assert_met()
+
+
+def test_serving_a_hundred_different_queries_adds_little_to_evaluating_them() -> None:
+    texts = [SUMS.replace("v > 21", f"v > {number}") for number in range(QUERIES)]
+    candidates: dict[str, Drive] = {
+        "served": Served(texts).drive,
+        "evaluated": Evaluated(texts).drive,
+    }
+    found = ratios(candidates, to="evaluated", rounds=5)
+    table = Table("A hundred different standing queries")
+    table.row("served in order, by evaluated one by one", found["served"], 1.15)
+    table.assert_met()
+
+
+class Served(Queries):
+    """Queries that the engine serves."""
+
+    def drive(self) -> float:
+        """Return the seconds of a slide, over two slides, without taking results."""
+        seconds = 0.0
+        for _ in range(2):
+            self.engine.append("s", self.batch())
+            start = thread_time()
+            self.evaluate()
+            seconds += thread_time() - start
+            assert all(len(query.results()) == 1 for query in self.queries)
+        return seconds / 2
+
+    def evaluate(self) -> None:
+        assert self.engine.run(60) == len(self.queries)
+
+
+class Evaluated(Served):
+    """Queries that are evaluated one by one, in the order of their creation."""
+
+    def evaluate(self) -> None:
+        for query in self.queries:
+            query.evaluate()
