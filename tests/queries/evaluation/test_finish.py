@@ -261,3 +261,21 @@ def test_a_sum_that_overflows_takes_no_later_window_with_it(engine: Engine) -> N
     results = query.results()
     assert [result.error is None for result in results] == [True, False, True, True]
     assert [x for _, _, x in given(results)] == [100, [], 101, 1]
+
+
+@pytest.mark.parametrize("merges", [False, True])
+def test_sums_of_integers_are_lent_to_duckdb_as_wide_integers(duck: Duck, *, merges: bool) -> None:
+    text = "SELECT k, sum(x) + 1 AS x, avg(x) AS mean FROM chunk_0 GROUP BY k"
+    schema = pa.schema([("k", pa.string()), ("x", pa.decimal128(38)), ("mean", pa.float64())])
+    finish = finish_of(text, schema, duck, merges=merges)
+    _, partial = split_of(text, duck)
+    [lent] = finish._lent.values()
+    assert (pa.binary(16) in lent.types) is not merges
+    rows = pa.table({"k": ["a", "b", "a", "c"], "x": [2**62, 5, 2**62, None]}, SCHEMA)
+    for _ in range(3):
+        found = finish.run([partial.run(chunk_0=rows)], {})
+        assert sorted(found.to_pylist(), key=lambda row: str(row["k"])) == [
+            {"k": "a", "x": 2**63 + 1, "mean": float(2**62)},
+            {"k": "b", "x": 6, "mean": 5.0},
+            {"k": "c", "x": None, "mean": None},
+        ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting.merged_relation import reading, travelling
+from upstream.queries.rewriting.merged_relation import cast_to_int128, reading, travelling
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.trial import Trial
 
-from ..parsed import select_of
+from ..parsed import query_of, select_of
 
 
 @pytest.fixture
@@ -47,3 +47,20 @@ def test_an_enum_travels_as_text_if_it_is_a_group(trial: Trial) -> None:
 def test_an_enum_that_is_a_state_is_refused_since_text_has_another_order(trial: Trial) -> None:
     with pytest.raises(NotIncrementalError, match="ENUM"):
         travelling(select_of("SELECT min('sad'::mood) AS m"), 0, trial)
+
+
+@pytest.mark.parametrize(
+    ("finish", "names"),
+    [
+        ("SELECT CAST(s AS HUGEINT), sum(CAST(s AS HUGEINT)), count(*) FROM m", {"s"}),
+        ("SELECT CAST(s AS HUGEINT) FROM m UNION SELECT CAST(t AS HUGEINT) FROM m", {"s", "t"}),
+        ("SELECT CAST(s AS HUGEINT) FROM m WHERE s > 1", set()),
+        ("SELECT CAST(s AS HUGEINT) AS s FROM m", set()),
+        ("SELECT CAST(m.s AS HUGEINT) FROM m JOIN n USING (s)", set()),
+        ("SELECT *, CAST(s AS HUGEINT) FROM m", set()),
+        ("SELECT TRY_CAST(s AS HUGEINT), CAST(t AS BIGINT) FROM m", set()),
+        ("SELECT CAST(s AS HUGEINT[]), CAST(t + 1 AS HUGEINT) FROM m", set()),
+    ],
+)
+def test_columns_that_are_only_cast_to_128_bits_are_found(finish: str, names: set[str]) -> None:
+    assert cast_to_int128(query_of(finish)) == names

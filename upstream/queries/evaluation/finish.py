@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 import pyarrow as pa
 
 from ...database.failure import DatabaseError
+from ...database.wide_integers import labelled, with_wide_integers
 from ...rows.arrow_data import empty_table
 from ..results.error_text import error_text
 from ..rewriting.explain import state_names
+from ..rewriting.merged_relation import cast_to_int128
 from ..rewriting.relations import PARTIALS, Merged, finish_over
 from ..sql.lending import prepare
 
@@ -84,6 +86,7 @@ class Finish:
         "_direct_of_row",
         "_finish",
         "_last",
+        "_lent",
         "_names",
         "_over_tables",
         "_state_names",
@@ -122,12 +125,18 @@ class Finish:
         can_compare = all(_tells_values_apart(each.type) for leaf in leaves for each in leaf.schema)
         self._version = version if can_compare else None
         self._last: _Last | None = None
-        lent = {name: leaf.schema for name, leaf in zip(self._names, leaves, strict=True)}
-        self._finish = prepare(duck, finish_over(merges, split.finish), {**lent, **bounds})
+        wide = cast_to_int128(split.finish)
+        if tables is not None:
+            wide &= cast_to_int128(tables.query)
+        self._lent = {
+            name: with_wide_integers(leaf.schema, wide) if leaf.merge_query is None else leaf.schema
+            for name, leaf in zip(self._names, leaves, strict=True)
+        }
+        self._finish = prepare(duck, finish_over(merges, split.finish), {**self._lent, **bounds})
         self._tables = tables
         self._over_tables: Prepared | None = None
         if tables is not None:
-            self._over_tables = prepare(duck, finish_over(merges, tables.query), lent)
+            self._over_tables = prepare(duck, finish_over(merges, tables.query), self._lent)
 
     def run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
         """Compute a result from the relations of the leaves."""
@@ -158,7 +167,8 @@ class Finish:
         return last.result
 
     def _run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
-        lent = dict(zip(self._names, merged, strict=True))
+        held = zip(self._lent.items(), merged, strict=True)
+        lent = {name: labelled(table, schema) for (name, schema), table in held}
         if self._tables is not None and self._over_tables is not None and self._tables.are_made():
             with suppress(DatabaseError):  # the finish itself says what fails, if it does
                 return self._over_tables.run(**lent)

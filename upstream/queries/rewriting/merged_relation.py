@@ -7,6 +7,7 @@ would have other types, so each column is cast back to its original type.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,24 @@ def read_back(upper: exp.Select, columns: Mapping[str, exp.Expr]) -> exp.Select:
     finish = replaced(upper, exchange)
     assert isinstance(finish, exp.Select)
     return finish
+
+
+def cast_to_int128(finish: exp.Query) -> frozenset[str]:
+    """Return the names of columns of which a finish reads nothing but `CAST(… AS INT128)`.
+
+    A name that occurs in any other place is left out, and so is every name beside a `SELECT *`.
+    """
+    if any(not isinstance(star.parent, exp.Count) for star in finish.find_all(exp.Star)):
+        return frozenset()
+    names = Counter(each.name for each in finish.find_all(exp.Identifier))
+    cast_names = Counter(
+        each.this.name
+        for each in finish.find_all(exp.Cast)
+        if type(each) is exp.Cast
+        and isinstance(each.this, exp.Column)
+        and each.to.this == exp.DType.INT128
+    )
+    return frozenset(name for name, count in cast_names.items() if names[name] == count)
 
 
 def types_of(shape: Shape, trial: Trial) -> Mapping[str, tuple[str, str]]:
