@@ -8,7 +8,7 @@ from itertools import count
 import pyarrow as pa
 import pytest
 
-from upstream import Engine, ManualClock
+from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.errors import NameTakenError, StatementError, UnknownNameError
 from upstream.queries.catalogue import Catalogue
 from upstream.queries.evaluated_query import EvaluatedQuery
