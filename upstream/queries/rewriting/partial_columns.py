@@ -56,7 +56,7 @@ class Numbered(dict[str, "exp.Expr"]):
 class PartialColumns:
     """Groups and states. Equal requests share a column.
 
-    `is_refined` says that there may be more groups than the query's own. `needs_order` says that a
+    `is_refined` says that there are more groups than the query's own. `needs_order` says that a
     state depends on the order of rows, so that merging in the order of groups would be wrong;
     `breaks_ties` says that it does so only for tied rows. Groups in `apart` are combined only in
     the finish. `is_lasting` is that of the task.
@@ -82,8 +82,8 @@ class PartialColumns:
         """
         is_new = self.groups.known(tree) is None
         name = self.groups.name(tree)
-        self.is_refined = True  # the finish aggregates, also where a group is one of the query's
         if is_new:
+            self.is_refined = True
             self.apart.add(name)
         if not is_counted:
             self.apart.discard(name)
