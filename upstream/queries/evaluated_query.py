@@ -275,17 +275,18 @@ class EvaluatedQuery:
 
     def _is_quiet(self, now: float) -> bool:
         """Tell whether nothing has happened since the last evaluation."""
-        may_give = self._holds_back and self._emitter.held_until(now) is None
-        return not may_give and not self._has_waiting(now)
+        if self._holds_back and self._emitter.held_until(now) is None:
+            return False
+        if now >= self._due_at:
+            return False
+        for reader in self._readers:  # noqa: SIM110  # twice as fast as all(), for each result
+            if reader.waiting:
+                return False
+        return True
 
     def _has_waiting(self, now: float) -> bool:
         """Tell whether anything has come, or become due, since the last evaluation."""
-        if now >= self._due_at:
-            return True
-        for reader in self._readers:  # noqa: SIM110  # twice as fast as any(), for each result
-            if reader.waiting:
-                return True
-        return False
+        return now >= self._due_at or any(reader.waiting for reader in self._readers)
 
     def _first_waiting(self) -> float | None:
         """Return since when anything has waited, or been due by the clock, or None."""

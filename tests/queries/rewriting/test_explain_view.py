@@ -94,3 +94,11 @@ def test_a_column_of_signs_is_named_with_the_stream_that_has_it(tables: Duck) ->
         REST,
         LAST,
     ]
+
+
+def test_a_view_that_reads_the_clock_is_computed_by_each_read(tables: Duck) -> None:
+    split = split_of("SELECT g, sum(x) AS s FROM chunk_0 bids GROUP BY g", tables, WINDOWS)
+    told = explain_view(split, [], [], (), (), is_lasting=False)
+    assert told.endswith(
+        "\nit reads a file, the clock or random numbers, so each read computes its result"
+    )

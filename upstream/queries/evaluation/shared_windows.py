@@ -347,8 +347,10 @@ class ReaderOfWindows:
     def waiting(self) -> int:
         """How many rows and merged windows wait."""
         query = self._query
-        merged = 0 if query.shared is None else query.shared.due - query.answered
-        return query.reader.waiting + merged
+        shared = query.shared
+        if shared is None:
+            return query._reader.waiting
+        return shared.reader.waiting + shared.due - query.answered
 
     @property
     def waiting_rows(self) -> int:

@@ -302,6 +302,8 @@ class _ViewPlanner:
         hint += f"or read latest({stream}) or a window such as hop({stream}, …)"
         if self._sign_of(leaf):
             hint = f"aggregate the rows of {stream} by sums and counts, or read latest({stream})"
+        if volatile := self._functions.volatile_in(self._given.parsed.query):
+            hint = f"make a view of {stream} without {volatile}(), and read that one here"
         if len(leaf.windows) > 1:
             why = "a new row of one stream may match any row of the others"
             hint = "group each stream in a subquery before they are joined"
@@ -469,7 +471,16 @@ class _ViewPlanner:
         signs = {
             leaf.relation: sign for leaf in split_query.leaves if (sign := self._sign_of(leaf))
         }
-        return explain_view(split_query, static, beside, comes_and_goes, present, signs=signs)
+        is_lasting = self._version_of(split_query.finish).is_lasting
+        return explain_view(
+            split_query,
+            static,
+            beside,
+            comes_and_goes,
+            present,
+            signs=signs,
+            is_lasting=is_lasting,
+        )
 
 
 def _is_bounded(leaf: Leaf) -> bool:

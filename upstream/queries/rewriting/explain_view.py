@@ -20,13 +20,15 @@ def explain_view(
     present: Collection[str],
     *,
     signs: Mapping[str, str] | None = None,
+    is_lasting: bool = True,
 ) -> str:
     """Describe the static, stream and upper pipelines of a view.
 
     `static` names the relations that were computed once, and `beside` what the upper part reads
     besides merged relations. `followed` are the relations of leaves over rows that come and go, and
     `present` those of leaves that are evaluated over the present rows. `signs` has the column of
-    signs, by the relations of leaves whose rows are added or taken away by it.
+    signs, by the relations of leaves whose rows are added or taken away by it. If the result
+    `is_lasting`, it stays the same as long as nothing comes.
     """
     lines = []
     if static:
@@ -47,5 +49,7 @@ def explain_view(
         lines.append(f"when the view is read: the rest of the query, over these results{also}")
     else:
         lines.append("when the view is read: the results are merged")
-    lines.append("if nothing has come since the view was last read, its last result is used again")
+    last = "if nothing has come since the view was last read, its last result is used again"
+    anew = "it reads a file, the clock or random numbers, so each read computes its result"
+    lines.append(last if is_lasting else anew)
     return "\n".join(lines)
