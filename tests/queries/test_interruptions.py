@@ -29,6 +29,8 @@ QUERIES = {
     "sums": "SELECT k, sum(x) AS x, avg(x) AS m FROM hop(bids, 20, 10) GROUP BY k",
     "extremes": "SELECT k, max(x) AS x, max(note) AS t FROM hop(bids, 30, 10) GROUP BY k",
     "rows": "SELECT k, x FROM hop(bids, 20, 10) ORDER BY x",
+    "family": "SELECT k, avg(x) AS m, count(*) AS n FROM hop(bids, 20, 10) WHERE x > 1 GROUP BY k",
+    "failing family": "SELECT avg(note::INT) AS n FROM hop(bids, 20, 10)",
     "counted rows": "SELECT count(*) AS n FROM rows(bids, 4, 2)",
     "join": """SELECT b.k, count(*) AS n, max(a.x) AS x FROM hop(bids, 20, 10) b
                JOIN hop(asks, 40, 20) a ON a.k = b.k GROUP BY b.k""",
@@ -67,6 +69,14 @@ FILLED = {
     ],
 }
 """What creates the streams that a query reads, if other queries fill them."""
+BESIDE = {
+    "family": [
+        "SELECT k, avg(x) AS m FROM hop(bids, 20, 10) GROUP BY k",
+        "SELECT k, max(x) AS m FROM hop(bids, 20, 10) GROUP BY k HAVING max(x) > 2",
+    ],
+    "failing family": ["SELECT sum(x) AS n FROM hop(bids, 20, 10) WHERE x < 3"],
+}
+"""Queries with which a query shares its windows."""
 UPDATES = (
     *("newest", "newest by row", "newest and deleted", "newest by row and deleted", "expiring"),
     "update",
@@ -77,7 +87,7 @@ ROW_WISE = (
 )
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
-SLIDES = {"extremes": 5, "join": 5, "session": 2}
+SLIDES = {"extremes": 5, "join": 5, "session": 2, "family": 5}
 """How many slides a query needs for all its lines to be reached, where four are not enough."""
 LINES = int(os.environ.get("INTERRUPTED_LINES", "4"))
 """At how many places, at their last time, a query is interrupted once; in `make differ` more."""
@@ -113,6 +123,9 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             evaluation=way,  # type: ignore[arg-type]  # one of the ways
             allowed_lateness=lateness,
         )
+        others = [
+            engine.continuous_query(each, evaluation="increments") for each in BESIDE.get(name, ())
+        ]
         respect_held_interrupts(held)
         answers: list[object] = []
         for slide in range(SLIDES.get(name, 4)):
@@ -128,6 +141,8 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
                 except KeyboardInterrupt:
                     continue
             answers += told(query)
+            for other in others[: 1 + slide]:  # one of them lags behind
+                answers += told(other)
         counts = query.statistics()
         assert counts.is_balanced
         check_fillers(engine, counts.rows_read)

@@ -83,7 +83,16 @@ class MergedWindow:
 class SharedWindows:
     """The windows of several queries, and these queries."""
 
-    __slots__ = ("due", "evaluation", "finishes", "leaf", "merged", "queries", "reader")
+    __slots__ = (
+        "_is_unfinished",
+        "due",
+        "evaluation",
+        "finishes",
+        "leaf",
+        "merged",
+        "queries",
+        "reader",
+    )
 
     def __init__(
         self,
@@ -97,10 +106,19 @@ class SharedWindows:
         self.finishes = finishes
         self.reader = reader
         self.queries: tuple[WindowsOfQuery, ...] = ()
+        self._is_unfinished = False
+        """Whether reading was interrupted and has to be continued."""
         self.due = 0
         """How many windows have been due."""
         self.merged = deque[MergedWindow]()
         """The windows that some query has not answered yet."""
+
+    def take_in(self, now: float) -> None:
+        """Read what waits, unless another query has done so."""
+        if self.reader.waiting or self._is_unfinished:
+            self._is_unfinished = True
+            self.evaluation.take_in(now)
+            self._is_unfinished = False
 
     def collect(self, now: float) -> None:
         """Merge the windows that are due, and keep them for the queries."""
@@ -219,8 +237,7 @@ class WindowsOfQuery:
 
     def take_in(self, now: float) -> None:
         """Read what waits; feed complete chunks, and portions of the open one."""
-        if self.shared is None or self.shared.reader.waiting:
-            self.windows.take_in(now)
+        (self._alone if self.shared is None else self.shared).take_in(now)
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give answers for the newest `keep` due windows."""
