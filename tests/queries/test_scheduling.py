@@ -17,6 +17,7 @@ from upstream.queries.scheduling import (
     QueryScheduler,
     RoundRobin,
     Runnable,
+    ServedTogether,
     StalenessFirst,
     make_query_scheduler,
     serve,
@@ -405,3 +406,25 @@ def test_plans_are_served() -> None:
         assert (pushed.staleness(), pulled.staleness()) == (0.0, 0.0)
         assert len(results) == 1
         assert [update.key for update in pulled.results()] == ["GM"]
+
+
+# Several as one
+
+
+def test_queries_that_are_served_together_count_as_one_of_their_weight_and_cost() -> None:
+    queries = [FixedQuery(name, staleness=s, weight=2, cost=3) for name, s in (("a", 5), ("b", 7))]
+    both = ServedTogether(queries)
+    assert (both.name, both.weight, both.cost()) == ("a", 4, 6)
+    assert (both.is_due(), both.staleness()) == (True, 5)
+    queries[0].due = False
+    assert (both.is_due(), both.staleness()) == (True, 7)
+    both.run()
+    assert [query.runs for query in queries] == [0, 1]
+    assert (both.is_due(), both.staleness()) == (False, 0.0)
+
+
+def test_queries_that_are_served_together_are_one_run() -> None:
+    queries = [FixedQuery(name) for name in "abc"]
+    served = [ServedTogether(queries[:2]), queries[2]]
+    assert serve(served, StalenessFirst(), ManualClock(), math.inf) == 2
+    assert [query.runs for query in queries] == [1, 1, 1]

@@ -76,9 +76,10 @@ class ServedTogether:
         return sum([runnable.cost() for runnable in self._runnables])
 
     def run(self) -> None:
-        """Bring the answers of all of them up to date."""
+        """Bring the answers of all of them up to date, unless a callback closes some meanwhile."""
         for runnable in self._runnables:
-            runnable.run()
+            if runnable.is_due():
+                runnable.run()
 
 
 class QueryScheduler(Protocol):

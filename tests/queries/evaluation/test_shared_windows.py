@@ -293,3 +293,20 @@ def told(result: Result) -> tuple[object, ...]:
     ]
     bounds = result.window_start, result.window_end
     return *bounds, result.missed, result.rows_failed, result.error, sorted(rows, key=repr)
+
+
+def test_a_callback_may_close_a_query_that_is_served_after_it(engine: Engine) -> None:
+    closed: list[ContinuousQuery] = []
+    taken: list[Result] = []
+
+    def close(_: Result) -> None:
+        for query in closed:
+            query.close()
+
+    engine.continuous_query(BY_KEY.format(0), callback=close)
+    closed.append(engine.continuous_query(BY_KEY.format(1), callback=taken.append))
+    last = engine.continuous_query(BY_KEY.format(2))
+    bids(engine, 1, 2, 3, 4)
+    assert engine.run(60) == 1
+    assert not taken
+    assert len(last.results()) == 1
