@@ -425,6 +425,6 @@ def test_queries_that_are_served_together_count_as_one_of_their_weight_and_cost(
 
 def test_queries_that_are_served_together_are_one_run() -> None:
     queries = [FixedQuery(name) for name in "abc"]
-    served = [ServedTogether(queries[:2]), queries[2]]
+    served: list[Runnable] = [ServedTogether(queries[:2]), queries[2]]
     assert serve(served, StalenessFirst(), ManualClock(), math.inf) == 2
     assert [query.runs for query in queries] == [1, 1, 1]
