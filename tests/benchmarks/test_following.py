@@ -17,7 +17,7 @@ import pytest
 from tests.benchmarks.measure import Table, timed
 from tests.queries.differential.comparison import difference
 from upstream import Engine, ManualClock
-from upstream.queries.evaluation import view_planning
+from upstream.queries.evaluation import changing_leaf, view_planning
 from upstream.queries.evaluation.changing_leaf import ChangeableLeaf
 
 pytestmark = pytest.mark.benchmark
@@ -38,6 +38,13 @@ QUERIES = {
         " QUALIFY row_number() OVER (PARTITION BY g ORDER BY x DESC, k) <= 3"
     ),
 }
+
+
+@pytest.fixture(autouse=True)
+def _following(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let views follow however few rows there are."""
+    monkeypatch.setattr(changing_leaf, "FEW", -1)
+    monkeypatch.setattr(changing_leaf, "PER_CHANGE", 0)
 
 
 class Keys:

@@ -9,9 +9,19 @@ import pytest
 
 from upstream import Engine, ManualClock
 from upstream.database.duck import Duck
+from upstream.queries.evaluation import changing_leaf
 
 from .saving import made
 from .setting import make_streams
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _following_few_rows() -> Iterator[None]:
+    """Let views follow newest rows although there are few of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(changing_leaf, "FEW", -1)
+        patch.setattr(changing_leaf, "PER_CHANGE", 0)
+        yield
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ from tests.interrupted import FOLDER, Interrupter, respect_held_interrupts
 from tests.queries.differential.comparison import difference
 from upstream import Engine, ManualClock
 from upstream.errors import QueryError
-from upstream.queries.evaluation import ranked_state
+from upstream.queries.evaluation import changing_leaf, ranked_state
 from upstream.queries.evaluation.changing_leaf import ChangeableLeaf, PresentLeaf
 from upstream.queries.evaluation.followed_state import FollowedGroups
+from upstream.queries.results.emission import is_same_relation
 
 from .followed_views import (
     DOUBLES,
@@ -263,6 +264,31 @@ def test_a_change_costs_as_many_rows_as_came_and_went(engine: Engine, partials: 
     engine.delete("s", {"k": ["7", "8", "new"]})
     assert engine.sql("FROM v").to_pylist() == [{"g": "a", "a": 998, "n": 998}]
     assert sorted(partials) == [1, 2, 3]
+
+
+def test_few_rows_are_read_anew_and_a_state_is_kept_of_many(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changing_leaf, "FEW", 50)
+    monkeypatch.setattr(changing_leaf, "PER_CHANGE", 2)
+    engine.sql("CREATE VIEW v AS SELECT g, sum(i) AS a FROM latest(s) GROUP BY g")
+    [leaf] = leaves(engine)
+    assert isinstance(leaf, ChangeableLeaf)
+    many(engine, 40)
+    engine.view("v").table()
+    assert leaf.rows == 0
+    many(engine, 100)
+    engine.view("v").table()
+    assert leaf.rows == 0  # most of them have just changed
+    many(engine, 1)
+    found = engine.view("v").table()
+    assert leaf.rows > 0
+    many(engine, 100)
+    engine.view("v").table()
+    assert leaf.rows > 0  # it is kept once it is there
+    expected = engine.sql("SELECT g, sum(i) AS a FROM s GROUP BY g")
+    assert found.num_rows == expected.num_rows
+    assert is_same_relation(engine.view("v").table(), expected)
 
 
 def test_a_sum_without_values_is_null_and_not_0(engine: Engine) -> None:

@@ -11,7 +11,7 @@ rows when the view is read: `PresentLeaf`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 
@@ -39,6 +39,12 @@ Followable: TypeAlias = ChangingLeaf | Ranking
 """How a leaf follows rows: by states of groups, or by the first rows in an order."""
 Version = Callable[[], object]
 """Returns something that is different after rows or tables have changed."""
+
+
+FEW: Final = 100_000
+"""With no more rows than this, they are read anew: a state costs about as much as reading them."""
+PER_CHANGE: Final = 100
+"""A state is built if there are that many more rows for each one that comes or goes."""
 
 
 class _LeafWithoutInput:
@@ -183,10 +189,14 @@ class ChangeableLeaf(_LeafWithoutInput):
     If the state cannot follow exactly (a value is too large, or a statement fails), it is left out,
     and is built again from the present rows when it is read next. `version` is that of the tables
     that the leaf reads: when they change, all rows meet other ones.
+
+    As long as there are few rows, there is no state: one statement over all of them costs less than
+    to follow any change.
     """
 
     __slots__ = (
         "_built",
+        "_changed",
         "_partial",
         "_present",
         "_relation",
@@ -219,11 +229,14 @@ class ChangeableLeaf(_LeafWithoutInput):
         self._version = version
         self._built: object = None
         """The version of the tables with which the state was built; None if it is not valid."""
+        self._changed = 0
+        """How many rows came or went before the last reading."""
 
     def follow(self, added: pa.Table, removed: pa.Table) -> Take:
         """Compute what rows that came and went change; the returned function applies it."""
         built, self._built = self._built, None  # an exception leaves no state
         change = None
+        self._changed = added.num_rows + removed.num_rows
         if built is not None and built == self._version():
             try:
                 change = self._state.change(added, removed)
@@ -241,8 +254,11 @@ class ChangeableLeaf(_LeafWithoutInput):
         """Return the state, which is built from the present rows if there is none."""
         version = self._version()
         built, self._built = self._built, None  # an exception leaves no state
-        if not self._is_complete(is_built=built is not None and built == version):
-            rows = self._present()
+        is_built = built is not None and built == version
+        rows = None if is_built else self._present()
+        is_state = rows is None or rows.num_rows > FEW + PER_CHANGE * self._changed
+        if not (is_state and self._is_complete(is_built=is_built)):
+            rows = self._present() if rows is None else rows
             return self._partial.run(**{self._relation: rows.drop_columns([STEP])})
         table = self._state.table()
         self._built = version
