@@ -35,7 +35,7 @@ PAPER = ("Q1", "Q3", "Q6", "Q15", "Q20")
 SMALL = ("Q3", "Q7", "Q8", "Q12", "Q14", "Q15")
 """The queries whose increments cost more than evaluating anew before there were views."""
 SIMPLE = ("Q1", "Q6")
-LAST = 60
+LAST = 60 if SCALE >= 1 else 20
 """The view is asked after each of so many batches."""
 FULL = 6
 """And the query is evaluated in full after each of the last ones."""
