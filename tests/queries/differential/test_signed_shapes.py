@@ -23,7 +23,7 @@ from .comparison import difference, handed_out
 from .view_truth import STREAMS, TABLES, VIEWS, Append, Row, random_step, shapes
 
 PARTS = 4  # which run beside one another
-STEPS = 12
+STEPS = 8
 LEAST_FOLLOWED = 0.8
 """If a smaller share of the shapes were accepted, the comparison would say little."""
 EXACT = STREAMS["trades"].set(4, pa.field("y", pa.decimal128(10, 2)))

@@ -58,7 +58,7 @@ class RuleContract:
 
     def test_queries_in_parts_give_what_they_give_whole(self) -> None:
         @settings(
-            max_examples=int(_EXAMPLES or 4),
+            max_examples=int(_EXAMPLES or 3),
             deadline=None,
             derandomize=not _EXAMPLES,
             phases=[Phase.generate],  # smaller examples are not worth the minutes
