@@ -6,18 +6,17 @@ from the tables themselves until they change again.
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ..rewriting.collations import may_collate
 from ..rewriting.not_incremental import NotIncrementalError
 from ..rewriting.static_finish import static_finish
-from ..rewriting.static_parts import as_table
 from ..rewriting.trial import Trial
 from ..sql.functions import functions_of
-from ..sql.lending import prepare, run_once
+from ..sql.lending import prepare
 from ..sql.standing_needs import tables_read, with_tables_behind
+from .stream_leaf import PartTables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ..rewriting.split_query import SplitQuery
     from ..rewriting.static_finish import StaticFinish
-    from ..rewriting.static_parts import StaticPart
     from ..sql.trees import Query
     from .tables_version import TablesVersion
 
@@ -56,7 +54,8 @@ def finish_tables(
         return None
     if may_collate(finish, duck) or with_tables_behind(read, duck) != read:
         return None  # a part would lose the collation; a view of DuckDB may read anything
-    parts = _Parts(duck, undo)
+    parts = PartTables(duck)
+    undo.append(parts.drop)
     try:
         static = static_finish(
             query, changing, Trial(duck, lent), functions, new_name=duck.new_name, tables=parts
@@ -69,32 +68,6 @@ def finish_tables(
     return FinishTables(static, parts, duck, version)
 
 
-class _Parts:
-    """Makes the tables of parts, and drops them again."""
-
-    def __init__(self, duck: Duck, undo: list[Callable[[], None]]) -> None:
-        self._duck = duck
-        self._names: dict[str, None] = {}
-        undo.append(self.drop)
-
-    def make(self, part: StaticPart) -> None:
-        """Make the table of a part, in place of one that there is."""
-        self._names[part.name] = None
-        self._duck.drop_own_table(part.name)
-        with closing(prepare(self._duck, as_table(part), {})) as statement:
-            statement.run()
-
-    def count(self, query: Query) -> int:
-        """Run a query, and return its only value."""
-        count: int = run_once(self._duck, query, {}).column(0)[0].as_py()
-        return count
-
-    def drop(self) -> None:
-        """Drop all tables, the last one first."""
-        for name in reversed(self._names):
-            self._duck.drop_own_table(name)
-
-
 class FinishTables:
     """The parts of a finish as tables.
 
@@ -104,7 +77,7 @@ class FinishTables:
     __slots__ = ("_keys", "_made_of", "_parts", "_static", "_tables", "_version")
 
     def __init__(
-        self, static: StaticFinish, parts: _Parts, duck: Duck, version: TablesVersion
+        self, static: StaticFinish, parts: PartTables, duck: Duck, version: TablesVersion
     ) -> None:
         self._static = static
         self._parts = parts
@@ -156,5 +129,6 @@ class FinishTables:
     def _make(self) -> None:
         for statement in self._keys.values():
             statement.close()  # it has bound the tables that there were
+        self._parts.drop()
         for part in self._static.parts:
             self._parts.make(part)

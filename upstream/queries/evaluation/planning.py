@@ -191,7 +191,7 @@ class Planner:
     def _together(self, alone: Plan, planner: WindowPlanner, readers: Sequence[LogReader]) -> Plan:
         """Let the query share its windows with others, if there can be any."""
         families = self._families
-        if families is None or len(readers) > 1:
+        if families is None:
             return alone
         made = planner.of_family(alone.split, alone.evaluation, readers[0], self._schema.inner)
         if made is None:

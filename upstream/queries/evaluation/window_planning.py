@@ -169,20 +169,18 @@ class WindowPlanner:
     ) -> tuple[Family, WindowsOfQuery] | None:
         """Return a query that can share its windows with others of a family.
 
-        None if each row has to be read for this query alone.
+        None if each row has to be read for this query alone. The results of the query must depend
+        on nothing but the rows of its streams.
         """
         [clause], choices = self._clauses[:1], self._given.choices
         if not isinstance(alone, WindowedEvaluation) or len(self._clauses) > 1:
             return None
-        depends_on_the_clock = clause.axis is Axis.ARRIVAL or choices.close_after is not None
-        if depends_on_the_clock or choices.allowed_lateness is not None:
-            return None
-        if choices.evaluation == "whole" or reads_tables(split) or len(split.leaves) != 1:
+        if choices.evaluation == "whole" or len(split.leaves) != 1:
             return None
         functions = functions_of(self._duck)
         leaf = in_common(split.leaves[0], functions)
         of_stream = self._definitions[0].schema
-        if leaf is None or functions.own_in(split.whole) or not is_dense(leaf.leaf):
+        if leaf is None or not is_dense(leaf.leaf):
             return None
         if not runs(leaf, Trial(self._duck, {"chunk_0": of_stream})):
             return None

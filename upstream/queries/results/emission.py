@@ -8,7 +8,7 @@ are counted by each reader of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ...rows.stream_times import WindowBound, is_before
@@ -67,10 +67,8 @@ class Emitter:
         """How many were the same as the one before."""
         self.every = choices.emit_every
         """The least time between results, if there is one."""
-        self.keep = 1 if self._is_update or choices.emit_every is not None else keep
+        self.keep = replace(choices, keep=keep).most_answers
         """How many answers can be used at a time."""
-        if choices.emit == "asked":
-            self.keep = 0
         self._last: float | None = None
         """When the last results were given."""
         self._previous: Answer | None = None
