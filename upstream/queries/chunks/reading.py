@@ -11,19 +11,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ...held_interrupt import HeldInterrupt
-from ..sql.window_clause import Axis
 from .chunk_rows import ChunkRows
-from .cutter import Cutter, microseconds
 from .grid import FOREVER
 from .ring import Ring
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...rows.stream_definition import StreamDefinition
     from ...tables.log import Batch, LogReader
     from .cutter import Cut, Piece
     from .grid import Grid
+    from .input_cuts import InputCuts
     from .progress import Progress
     from .walk import Walk
 
@@ -41,8 +39,7 @@ class Input:
     __slots__ = (
         "_counted_chunk",
         "_counted_rows",
-        "_cutter",
-        "_definition",
+        "_cuts",
         "chunk_rows",
         "grid",
         "late",
@@ -51,21 +48,14 @@ class Input:
     )
 
     def __init__(
-        self,
-        definition: StreamDefinition,
-        reader: LogReader,
-        grid: Grid,
-        progress: Progress,
-        *,
-        lateness: int | None = None,
+        self, reader: LogReader, grid: Grid, progress: Progress, cuts: InputCuts
     ) -> None:
         self.reader = reader
         self.grid = grid
         self.progress = progress
         self.late = 0
         """How many rows arrived too late."""
-        self._definition = definition
-        self._cutter = Cutter(grid, lateness)
+        self._cuts = cuts
         self._counted_chunk: int | None = None
         self._counted_rows = 0
         self.chunk_rows = 0
@@ -79,11 +69,12 @@ class Input:
         for batch in self.reader.peek():
             if self.progress.close_after is not None:
                 self.progress.passed(batch.arrival)  # rows of a slide that silence closed are late
-            yield batch, self._cut(batch)
+            yield batch, self._cuts.cut(batch, self.progress.newest)
 
     def took(self, batch: Batch, cut: Cut) -> None:
         """Take a batch, so that it is not read again."""
         self.late += cut.late
+        self._cuts.took(cut)
         self.progress.came(cut.progress, cut.newest if cut.pieces else None, batch.arrival)
         for chunk, rows in cut.pieces[-2:]:
             self._count(chunk, rows.num_rows)
@@ -97,14 +88,6 @@ class Input:
     def expected_rows(self) -> int:
         """Return the least number of rows to expect in the open chunk, from the chunk before it."""
         return max(self.chunk_rows, self._counted_rows)
-
-    def _cut(self, batch: Batch) -> Cut:
-        newest = self.progress.newest
-        if self.progress.axis is Axis.ROWS:
-            return self._cutter.cut_counted(batch.rows, batch.first - self.reader.origin)
-        if self.progress.axis is Axis.ARRIVAL:
-            return self._cutter.cut_one(batch.rows, microseconds(batch.arrival), newest)
-        return self._cutter.cut(batch.rows, self._definition.times(batch.rows), newest)
 
     def _count(self, chunk: int, rows: int) -> None:
         """Count the rows of the newest chunk, to predict the number of the next."""
