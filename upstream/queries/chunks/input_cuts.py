@@ -11,10 +11,13 @@ from ..sql.window_clause import Axis
 from .cutter import Cut, microseconds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...rows.stream_definition import StreamDefinition
     from ...tables.log import Batch, LogReader
     from .cutter import Cutter
     from .ordinal_cuts import OrdinalCuts
+    from .progress import Progress
 
 
 class InputCuts(Protocol):
@@ -26,10 +29,10 @@ class InputCuts(Protocol):
     def took(self, cut: Cut) -> None:
         """Note that the batch was taken in. It cannot fail."""
 
-    def end_of_open(self, newest: int | None) -> int | None:
+    def end_of_open(self, progress: Progress) -> int | None:
         """End the open chunk, and return how far time has passed then; None if none is open.
 
-        It changes only what cannot fail.
+        It cannot fail.
         """
 
 
@@ -58,9 +61,11 @@ class SourceCuts:
     def took(self, cut: Cut) -> None:
         """Do nothing, since time says what is late."""
 
-    def end_of_open(self, newest: int | None) -> int | None:
-        """Return the end of the chunk of the newest row."""
-        return None if newest is None else self._cutter.end_of_chunk(newest)
+    def end_of_open(self, progress: Progress) -> int | None:
+        """Return the end of the chunk of the newest row, or how far time has passed beyond it."""
+        if progress.newest is None or progress.newest_row is None:
+            return None
+        return max(progress.newest, self._cutter.end_of_chunk(progress.newest_row))
 
 
 class ArrivalCuts:
@@ -78,7 +83,7 @@ class ArrivalCuts:
     def took(self, cut: Cut) -> None:
         """Do nothing, since time says what is late."""
 
-    def end_of_open(self, newest: int | None) -> int | None:
+    def end_of_open(self, progress: Progress) -> int | None:
         """Return None, since the clock ends chunks."""
         return None
 
@@ -99,18 +104,24 @@ class NumberCuts:
     def took(self, cut: Cut) -> None:
         """Do nothing, since batches know the numbers of their rows."""
 
-    def end_of_open(self, newest: int | None) -> int | None:
+    def end_of_open(self, progress: Progress) -> int | None:
         """Return None, since a window of rows is over when it has its rows."""
         return None
 
 
 class OrderCuts:
-    """Cuts by what the rows say in their order of arrival: counts, objects, punctuations."""
+    """Cuts by what the rows say in their order of arrival: counts, objects, punctuations.
 
-    __slots__ = ("_ordinals",)
+    `fail` notes rows that are left out of a chunk, because the condition fails on them.
+    """
 
-    def __init__(self, ordinals: OrdinalCuts) -> None:
+    __slots__ = ("_fail", "_ordinals")
+
+    def __init__(
+        self, ordinals: OrdinalCuts, fail: Callable[[int, int, str | None], None]
+    ) -> None:
         self._ordinals = ordinals
+        self._fail = fail
 
     def cut(self, batch: Batch, newest: int | None) -> Cut:
         """Cut a batch; `newest` is the least number that a chunk can have."""
@@ -124,7 +135,9 @@ class OrderCuts:
         """Count the rows of a batch."""
         assert cut.ordinals is not None
         self._ordinals.took(cut.ordinals)
+        for chunk, count in cut.ordinals.failed:
+            self._fail(chunk, count, cut.ordinals.error)
 
-    def end_of_open(self, newest: int | None) -> int:
+    def end_of_open(self, progress: Progress) -> int:
         """End the open chunk, even one without rows."""
-        return max(self._ordinals.end(), (newest or 0) + 1)
+        return self._ordinals.end(progress.newest or 0)

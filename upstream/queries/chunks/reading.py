@@ -67,9 +67,22 @@ class Input:
         The next batch follows once `took` has taken the last one.
         """
         for batch in self.reader.peek():
-            if self.progress.close_after is not None:
-                self.progress.passed(batch.arrival)  # rows of a slide that silence closed are late
-            yield batch, self._cuts.cut(batch, self.progress.newest)
+            yield batch, self.cut(batch)
+
+    def cut(self, batch: Batch) -> Cut:
+        """Cut the batch that waits first."""
+        if self.progress.close_after is not None:
+            self.progress.passed(batch.arrival)  # rows of a slide that silence closed are late
+        return self._cuts.cut(batch, self.progress.newest)
+
+    def punctuated(self, punctuation: Punctuation) -> None:
+        """End the open chunk, as the source said; this cannot fail."""
+        if self.progress.close_after is not None:
+            self.progress.passed(punctuation.arrival)
+        passed = self._cuts.end_of_open(self.progress)
+        if passed is not None:
+            self.progress.punctuated(passed, punctuation.arrival)
+        self.reader.take(0, punctuations=1)
 
     def took(self, batch: Batch, cut: Cut) -> None:
         """Take a batch, so that it is not read again."""
@@ -104,10 +117,13 @@ class Inputs:
     Times are expressed by numbers of chunks: a number stands for the beginning of that chunk.
     """
 
-    __slots__ = ("grid", "inputs", "passes_by_clock", "progress")
+    __slots__ = ("_common", "grid", "inputs", "passes_by_clock", "progress")
 
-    def __init__(self, inputs: Sequence[Input]) -> None:
+    def __init__(self, inputs: Sequence[Input], common: CommonProgress | None = None) -> None:
         self.inputs = inputs
+        self._common = common
+        """How far time has passed if an idle input delays nothing; otherwise each one is waited
+        for."""
         self.progress = [each.progress for each in inputs]
         self.grid = inputs[0].grid
         self.passes_by_clock = all(each.passes_by_clock for each in self.progress)
@@ -118,6 +134,9 @@ class Inputs:
 
         None until all inputs have begun.
         """
+        if self._common is not None:
+            time = self._common.passed(now)
+            return None if time is None else self.grid.chunk_of(time)
         passed = [each.passed(now) for each in self.progress]
         known = [each for each in passed if each is not None]
         return self.grid.chunk_of(min(known)) if len(known) == len(passed) else None
@@ -125,11 +144,15 @@ class Inputs:
     def passed_at(self, chunk: int, now: float) -> float:
         """Return the moment at which time passed a chunk's beginning, which it has by now."""
         time = self.grid.start_of(chunk)
+        if self._common is not None:
+            return self._common.passed_at(time, now)
         return max([each.passed_at(time, now) for each in self.progress])
 
     def passes_at(self, chunk: int) -> float | None:
         """Return when time will have passed a chunk's beginning without further rows, or None."""
         time = self.grid.start_of(chunk)
+        if self._common is not None:
+            return self._common.passes_at(time)
         moments = [each.passes_at(time) for each in self.progress]
         known = [moment for moment in moments if moment is not None]
         return max(known) if len(known) == len(moments) else None
