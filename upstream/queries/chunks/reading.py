@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ...held_interrupt import HeldInterrupt
+from ...tables.log import Punctuation
 from .chunk_rows import ChunkRows
+from .common_progress import CommonProgress
 from .grid import FOREVER
 from .ring import Ring
 
@@ -29,6 +31,8 @@ _OPEN_ROWS: Final = 65_536
 """If a chunk has this many rows, they are evaluated although more may arrive."""
 
 
+_MOST_AHEAD: Final = 1_000_000
+"""If an input has this many rows of chunks that wait for other inputs, no more of it are read."""
 _CLOSINGS: Final = 256
 """This many moments of closing are kept before those that are not needed are removed."""
 
@@ -168,13 +172,27 @@ class Inputs:
         return sum(each.late for each in self.inputs)
 
 
+class Marks(Protocol):
+    """What is noted of the rows of epochs."""
+
+    def marked(self, number: int, chunk: int, rows: pa.Table) -> pa.Table:
+        """Return rows of a chunk of an input with the columns of epochs that a query names."""
+
+    def took(self, number: int, chunk: int, rows: pa.Table, arrival: float) -> None:
+        """Note the rows of a chunk that were taken; this cannot fail."""
+
+    def forget(self, number: int, before: int) -> None:
+        """Forget the chunks of an input before this one."""
+
+
 class Reading(Inputs):
     """Reads the inputs of a query, batch by batch, and holds their rows.
 
-    A batch is taken completely, or not at all.
+    A batch is taken completely, or not at all. `epochs` says how chunks become epochs, if they do:
+    then chunks of several inputs with one number belong together.
     """
 
-    __slots__ = ("_forgotten", "_hold", "_lateness", "occupied", "rows")
+    __slots__ = ("_epochs", "_forgotten", "_hold", "_lateness", "occupied", "rows")
 
     def __init__(
         self,
@@ -183,8 +201,11 @@ class Reading(Inputs):
         *,
         keeps_rows: bool,
         lateness: int | None,
+        epochs: Marks | None = None,
     ) -> None:
-        super().__init__(inputs)
+        is_common = epochs is not None and any(each.progress.close_after for each in inputs)
+        super().__init__(inputs, CommonProgress([each.progress for each in inputs]) if is_common else None)
+        self._epochs = epochs
         self.rows = [ChunkRows(schema, keeps=keeps_rows) for schema in schemas]
         """The rows of each input that are held."""
         self.occupied = [Ring[float]() for _ in inputs]
@@ -197,24 +218,59 @@ class Reading(Inputs):
     def read(self, walk: Walk) -> bool:
         """Read what waits, and tell whether there was anything."""
         has_rows = False
-        for number, each in enumerate(self.inputs):
-            for batch, cut in each.waiting():
-                has_rows = True
-                pieces = list(self._in_time(number, cut, walk))
+        for number, entry in self._waiting(walk):
+            has_rows = True
+            each = self.inputs[number]
+            if self._common is not None:
+                self._common.arrives(number, entry.arrival)
+            if isinstance(entry, Punctuation):
                 with self._hold:
-                    self._take(number, batch, cut, pieces, walk)
+                    each.punctuated(entry)
+                continue
+            cut = each.cut(entry)
+            pieces = list(self._in_time(number, cut, walk))
+            with self._hold:
+                self._take(number, entry, cut, pieces, walk)
         return has_rows
 
-    def portion(self, number: int, chunks: int) -> int:
+    def _waiting(self, walk: Walk) -> Iterator[tuple[int, Batch | Punctuation]]:
+        """Yield what is to be read, input by input, or in the order of arrival if that matters."""
+        waiting = [
+            (number, entry)
+            for number, each in enumerate(self.inputs)
+            for entry in each.reader.peek_punctuated()
+        ]
+        if self._common is not None:
+            waiting.sort(key=lambda each: each[1].arrival)
+        is_alone = self._epochs is None or len(self.inputs) == 1
+        for number, entry in waiting:
+            if is_alone or self.ahead(number, walk) < _MOST_AHEAD:
+                yield number, entry
+
+    def ahead(self, number: int, walk: Walk) -> int:
+        """Return how many rows of an input wait for other inputs, in chunks after the open epoch.
+
+        O(chunks) if there may be many, else O(1).
+        """
+        rows = self.rows[number]
+        first = -FOREVER if walk.open is None else walk.open
+        return rows.rows if rows.rows < _MOST_AHEAD else rows.count_between(first, FOREVER)
+
+    def portion(self, number: int, chunks: int, walk: Walk) -> int:
         """Return the chunk up to which rows of an input are to be evaluated early.
 
         This includes the open chunk once a portion of its rows is there, for this number of
-        portions.
+        portions. Rows of later epochs wait for the other inputs.
         """
         each = self.inputs[number]
         chunk = each.open_chunk()
         if chunk is None:
             return -FOREVER
+        if self._epochs is not None:
+            if walk.open is None:
+                return -FOREVER
+            if chunk >= walk.open:
+                return walk.open
         rows = max(1, -(-each.expected_rows() // chunks))
         is_portion = self.rows[number].unfed_rows(chunk) >= min(rows, _OPEN_ROWS)
         return chunk + 1 if is_portion else chunk
@@ -225,6 +281,8 @@ class Reading(Inputs):
             self.rows[number].forget(bound)
             self.occupied[number].forget(bound)
             self._forgotten[number] = max(bound, self._forgotten[number])
+            if self._epochs is not None:
+                self._epochs.forget(number, bound)
         self.forget_times(passed)
 
     def position(self) -> int:
@@ -251,6 +309,8 @@ class Reading(Inputs):
             is_passed = first is not None and chunk < first
             is_late = is_passed and not is_amended and self._lateness is None
             is_late = is_late or chunk < self._forgotten[number]
+            if self._epochs is not None and not is_late:
+                piece = chunk, self._epochs.marked(number, chunk, piece[1])
             yield piece, is_late, not is_late and (is_amended or is_passed)
 
     def _take(
@@ -268,6 +328,8 @@ class Reading(Inputs):
                 each.late += rows.num_rows
                 continue
             self.rows[number].add(chunk, rows)
+            if self._epochs is not None:
+                self._epochs.took(number, chunk, rows, batch.arrival)
             self.occupied[number].add_first(chunk, batch.arrival)
             if is_amended:
                 walk.amend(number, chunk, batch.arrival)
