@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 _RESERVED = re.compile(
-    r"(chunk|bounds|merged|lent|prepared)_\d+|__(step|[a-z]+_?\d+)", re.IGNORECASE
+    r"(chunk|bounds|merged|lent|prepared)_\d+"
+    r"|__(step|pair|row|place|epoch|window_start|window_end|[a-z]+_?\d+)",
+    re.IGNORECASE,
 )
 """Our own names, in the statements that queries are rewritten to."""
 STEP = "__step"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from .functions import name_of
 from .trees import column, nested_queries, own_nodes
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def hide_columns(
         reason = ""
         if isinstance(node, exp.Star):
             reason = _hide(node, by_alias, names)
+        elif isinstance(node, exp.PositionalColumn):
+            reason = "a column by its number in FROM can be any column"
         elif isinstance(node, exp.Columns) and node.this.find(exp.Star) is None:
             reason = "COLUMNS(…) with a pattern or a function can stand for any columns"
         if reason:
@@ -44,7 +47,7 @@ def hide_columns(
 
 def _hide(star: exp.Star, by_alias: Mapping[str, tuple[str, ...]], names: tuple[str, ...]) -> str:
     around = star.parent
-    if isinstance(around, exp.Count):
+    if isinstance(around, exp.Func) and name_of(around) == "count":
         return ""
     if isinstance(around, exp.Column):
         names = by_alias.get(around.table.lower(), ())
