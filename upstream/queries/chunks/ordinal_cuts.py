@@ -176,8 +176,8 @@ class ByCount:
 class ByObject:
     """Chunks of consecutive rows with the same values of some columns, as for GROUP BY.
 
-    NULL equals NULL, NaN equals NaN, and -0.0 equals 0.0. The types of the columns must be ones that
-    `has_places` knows: all that a stream can have but INTERVAL, BIGNUM and nested ones.
+    NULL equals NULL, NaN equals NaN, and -0.0 equals 0.0. The columns must have types that
+    `has_places` accepts: every type that a stream can have but INTERVAL, BIGNUM and nested ones.
     """
 
     remembers: Sequence[str]
