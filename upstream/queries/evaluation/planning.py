@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final
 from ...errors import StatementError, UnboundedQueryError, WindowError
 from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
-from ..results.failing_rows import FailingRows
 from ..rewriting.new_pairs import NewPairs, new_pairs
 from ..rewriting.relations import renamed_tables
 from ..rewriting.split import split
@@ -119,10 +118,9 @@ def plan(
             )
         check_constants(parsed, definitions, duck)
         check_key(parsed, definitions, choices.semantics, duck)
-        of_windows = [definitions[window.stream] for window in parsed.windows]
-        lent = parsed.schemas(definitions)
-        failing = FailingRows()
-        given = Given(parsed, schema, choices, of_windows, lent, duck, clock, stopwatch, failing)
+        given = Given.of(
+            parsed, schema, choices, definitions, duck=duck, clock=clock, stopwatch=stopwatch
+        )
         return Planner(given, streams, views, families).plan()
 
 

@@ -87,6 +87,23 @@ class Given:
     stopwatch: Clock
     failing: FailingRows
 
+    @classmethod
+    def of(
+        cls,
+        parsed: ParsedQuery,
+        schema: ResultSchema,
+        choices: Choices,
+        definitions: Mapping[str, StreamDefinition],
+        *,
+        duck: Duck,
+        clock: Clock,
+        stopwatch: Clock,
+    ) -> Given:
+        """Return what is given for a query over streams and views with these definitions."""
+        streams = [definitions[window.stream] for window in parsed.windows]
+        lent, failing = parsed.schemas(definitions), FailingRows()
+        return cls(parsed, schema, choices, streams, lent, duck, clock, stopwatch, failing)
+
 
 class WindowPlanner:
     """Plans the evaluation of a query over the windows with these numbers.
