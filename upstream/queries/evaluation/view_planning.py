@@ -29,10 +29,10 @@ from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
 from ..sql.reading_outside import volatile_in
 from ..sql.standing_needs import tables_read, with_tables_behind
-from ..sql.window_clause import WindowKind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .finish_tables import finish_tables
+from .planned_windows import refuse_epochs_in_view
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .state_planning import StatePlanner
@@ -151,16 +151,8 @@ def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
 
 
 def _has_windows(parsed: ParsedQuery) -> bool:
-    """Tell whether a view reads windows that close; raise if it reads all rows as well.
-
-    Epochs are refused.
-    """
-    for number, window in enumerate(parsed.windows):
-        if window.kind is WindowKind.EPOCHS:
-            reason = "a view cannot read epochs: each epoch is answered once, in order"
-            hint = f"fill a stream from epochs({window.stream}, …) with CREATE STREAM … AS, and "
-            hint += "read that stream here"
-            parsed.refuse(WindowError, number, reason, hint)
+    """Tell whether a view reads windows that close; raise if it reads all rows as well."""
+    refuse_epochs_in_view(parsed)
     others = [i for i, window in enumerate(parsed.windows) if is_all_rows(window)]
     closing_ones = [
         window
