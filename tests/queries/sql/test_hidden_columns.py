@@ -72,6 +72,11 @@ def read(text: str, duck: Duck | None = None) -> ParsedQuery:
                 AS "select\"""",
         ),
         (
+            "SELECT epoch, x.epoch + 1 AS f FROM (SELECT * FROM epochs(ticks, 10)) x",
+            """SELECT x.__epoch AS epoch, x.__epoch + 1 AS f FROM (SELECT * EXCLUDE ("__epoch"),
+                ticks.__epoch FROM chunk_0 AS ticks) AS x""",
+        ),
+        (
             "SELECT epoch FROM (SELECT * FROM epochs(ticks, 10))",
             """SELECT __epoch AS epoch FROM (SELECT * EXCLUDE ("__epoch"), ticks.__epoch
                 FROM chunk_0 AS ticks)""",
@@ -175,6 +180,12 @@ def test_a_chunk_has_no_hidden_columns_if_something_else_is_meant(text: str, duc
         (
             """WITH w AS (SELECT * FROM epochs(ticks, 10)), v AS (SELECT * FROM w b(p, q, r))
                 SELECT a.epoch, b.* FROM w a, v b""",
+            "r))",
+            "b has 2 columns, and more are named",
+        ),
+        (
+            """WITH w AS (SELECT * FROM epochs(ticks, 10)) SELECT epoch FROM w
+                WHERE tick IN (SELECT p FROM w AS b(p, q, r))""",
             "r))",
             "b has 2 columns, and more are named",
         ),
