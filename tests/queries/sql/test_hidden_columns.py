@@ -93,9 +93,9 @@ def read(text: str, duck: Duck | None = None) -> ParsedQuery:
             "SELECT * FROM chunk_0 AS x SEMI JOIN chunk_1 AS y ON y.__epoch = 1",
         ),
         (
-            "SELECT * FROM (SELECT epoch + 1, epoch FROM epochs(ticks, 10)) AS x",
-            """SELECT * FROM (SELECT ticks.__epoch + 1 AS "epoch + 1", ticks.__epoch AS epoch
-                FROM chunk_0 AS ticks) AS x""",
+            "SELECT * FROM (SELECT abs( epoch )+1, epoch FROM epochs(ticks, 10)) AS x",
+            """SELECT * FROM (SELECT ABS(ticks.__epoch) + 1 AS "abs( epoch )+1",
+                ticks.__epoch AS epoch FROM chunk_0 AS ticks) AS x""",
         ),
         (
             "SELECT (SELECT max(k) FROM latest(days) WHERE k > epoch) AS m FROM epochs(ticks, 10)",
@@ -247,6 +247,29 @@ def test_only_a_relation_that_is_epochs_has_an_epoch(text: str, hint: str, duck:
     parsed = read(text, duck)
     with pytest.raises(QueryError, match=hint):
         check(parsed, STREAMS, duck)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        (
+            "SELECT count(*) AS n, epoch FROM epochs(ticks, 10)",
+            "epoch FROM",
+            'column "epoch" must appear in the GROUP BY',
+        ),
+        (
+            "SELECT window_endd FROM epochs(ticks, 10) WHERE window_end > 3",
+            "window_endd",
+            "did you mean window_end?",
+        ),
+    ],
+)
+def test_an_error_shows_the_names_that_users_know(
+    text: str, place: str, reason: str, duck: Duck
+) -> None:
+    with refused(QueryError, place, reason) as caught:
+        check(read(text, duck), STREAMS, duck)
+    assert "__" not in str(caught.value)
 
 
 def test_no_user_can_name_a_hidden_column() -> None:
