@@ -173,6 +173,12 @@ def test_a_chunk_has_no_hidden_columns_if_something_else_is_meant(text: str, duc
             "a NATURAL JOIN is not allowed beside epoch[^$]*write JOIN … USING",
         ),
         (
+            """WITH w AS (SELECT * FROM epochs(ticks, 10)) SELECT *, (SELECT max(epoch) FROM w) AS m
+                FROM w PIVOT (count(*) FOR sensor IN ('a'))""",
+            "w PIVOT",
+            "w has hidden columns here, and PIVOT would group by them",
+        ),
+        (
             "SELECT a, epoch FROM epochs(ticks, 10) x(a, b, c)",
             "c)",
             "x has 2 columns, and more are named",
@@ -211,6 +217,11 @@ def test_what_could_mean_all_columns_is_refused(
             "SELECT epoch FROM epochs(ticks, 10), read_csv('x.csv')",
             "epoch FROM",
             r"several relations may have epoch[^$]*write ticks\.epoch",
+        ),
+        (
+            "SELECT ticks.epoch FROM epochs(ticks, 10), epochs(ticks, 10)",
+            "ticks.epoch",
+            "several relations are named ticks[^$]*give each of them another alias",
         ),
         (
             "SELECT 1 FROM epochs(ticks, 10) x JOIN epochs(ticks, 10) y USING (sensor, epoch)",

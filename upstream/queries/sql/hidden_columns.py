@@ -93,7 +93,7 @@ class HiddenColumns:
         relations = self._relations.of(select)
         for relation, node in zip(relations, nodes_of(select), strict=True):
             if self._hidden_of(node):
-                self._check_names(relation, node)
+                self._check_relation(relation, node)
         joins = [join for join in select.find_all(exp.Join) if join.parent_select is select]
         self._check_joins(joins, [names for _, names in having])
         unseen = [each.this for each in joins if each.kind in {"SEMI", "ANTI"}]
@@ -119,8 +119,11 @@ class HiddenColumns:
             return self._of_chunks.get(number, set())
         return self._passed_on.get(id(_body_of(node)), set())
 
-    def _check_names(self, relation: Relation, node: exp.Expr) -> None:
-        """Refuse an alias such as `t(a, b, c)` that has more columns than the relation."""
+    def _check_relation(self, relation: Relation, node: exp.Expr) -> None:
+        """Refuse PIVOT, and an alias such as `t(a, b, c)` with more columns than the relation."""
+        if node.args.get("pivots"):
+            reason = f"{relation.alias} has hidden columns here, and PIVOT would group by them"
+            self._refuse(reason, node, "name the columns to pivot in a subquery")
         alias = node.args.get("alias")
         given = alias.columns if isinstance(alias, exp.TableAlias) else []
         if len(given) > len(relation.columns):
