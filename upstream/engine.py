@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .database.duck import Duck
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
+    from .queries.results.sink import Sink
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -317,6 +318,7 @@ class Engine:
         key: Sequence[str] = (),
         time: str | None = None,
         deletes: bool = False,
+        sink: Sink | None = None,
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
@@ -342,6 +344,12 @@ class Engine:
 
         `into` names a new stream for the results, as in CREATE STREAM … AS; `key` and `time` are
         columns of the result. With `deletes`, a key that leaves the result is deleted.
+
+        `sink`, such as a `ParquetSink`, takes each result once, by its number. If it has results of
+        an earlier run, the query goes on with the next number, and leaves out the epochs that the
+        sink has. Epochs by count, object or punctuation are numbered from the beginning of the
+        feed, so the feed must then be repeated from there. If the sink fails, the call that
+        evaluated the query raises SinkError, and the next evaluation tries again.
         """
         self._check_open()
         choices = Choices(
@@ -357,7 +365,7 @@ class Engine:
         )
         with self._lock:
             into_stream = results_into(into, key, time, deletes=deletes)
-            return self._standing.create(sql, choices, name, callback, into_stream)
+            return self._standing.create(sql, choices, name, callback, into=into_stream, sink=sink)
 
     def stream(self, name: str) -> Stream:
         """Return a library stream that this stream feeds, for Python plans.

@@ -162,6 +162,22 @@ class StreamFullError(UpStreamError):
         )
 
 
+class SinkError(UpStreamError):
+    """The sink of a standing query raised an exception, which is the cause of this one.
+
+    No result is lost: the next evaluation of the query tries again, with the same numbers. `query`
+    is the name of the query, and `number` that of the result.
+    """
+
+    def __init__(self, query: str, number: int, failure: str) -> None:
+        self.query = query
+        self.number = number
+        super().__init__(
+            f"the sink of the query {query!r} failed at result {number}: {failure}; the next "
+            "evaluation tries again"
+        )
+
+
 class NotInProcessError(UpStreamError, LookupError):
     """An update was delivered or given back that this queue has not handed out."""
 

@@ -322,7 +322,7 @@ class Catalogue:
     def evaluate_readers(self, stream: str) -> None:
         """Let everything that reads a stream read what waits there."""
         for reader in self.reading(stream):
-            reader.evaluate()
+            reader.relieve()
 
 
 def _no_moment() -> None:

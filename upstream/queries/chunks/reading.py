@@ -71,6 +71,11 @@ class Input:
         self.chunk_rows = 0
         """How many rows the newest complete chunk had."""
 
+    @property
+    def stream(self) -> str:
+        """The name of the stream."""
+        return self._definition.name
+
     def waiting(self) -> Iterator[tuple[Batch, Cut]]:
         """Cut what waits, batch by batch.
 
@@ -160,6 +165,13 @@ class Inputs:
     def late_rows(self) -> int:
         """Return how many rows arrived too late."""
         return sum(each.late for each in self.inputs)
+
+    def late_by_stream(self) -> dict[str, int]:
+        """Return how many rows of each stream arrived too late, once for each input over it."""
+        late: dict[str, int] = {}
+        for each in self.inputs:
+            late[each.stream] = late.get(each.stream, 0) + each.late
+        return late
 
 
 class Reading(Inputs):
