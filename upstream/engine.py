@@ -390,7 +390,8 @@ class Engine:
         """Serve all queries, the most worthwhile first, and return the number of runs.
 
         It ends when nothing is left to do, or when `seconds` have passed. It does not wait for new
-        rows: only callbacks and other threads can append while it runs.
+        rows: only callbacks and other threads can append while it runs. If the sink of a query
+        fails, the others are served, and then SinkError is raised.
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)

@@ -17,7 +17,6 @@ from ..errors import ClosedError, SinkError, StatementError
 from .evaluation.shared_windows import WindowsOfQuery
 from .results.backlog import QueryStatistics
 from .results.commit import Commit
-from .results.emission import Emitter
 from .results.result_reader import ResultReader
 
 if TYPE_CHECKING:
@@ -120,13 +119,8 @@ class EvaluatedQuery:
         self._is_unfinished = False
         """Whether an evaluation was interrupted and has to be continued."""
         self._evaluation = plan.evaluation
-        self._emitter = Emitter(
-            choices,
-            is_taken_at_once=not (into is None and sink is None),
-            first=0 if sink is None else sink.first,
-            given_epoch=None if sink is None else sink.given_epoch,
-        )
-        self._commit = Commit(self._emitter, into, sink)
+        self._commit = Commit(choices, into, sink)
+        self._emitter = self._commit.emitter
         self._pushing: list[ResultReader] = []
         """The readers with callbacks."""
         self._into = into
@@ -439,7 +433,7 @@ class EvaluatedQuery:
 
         with self.lock:
             split, description = self._plan.split, self._evaluation.describe()
-        into = [] if self._into is None else [self._into.describe()]
+        into = [each.describe() for each in (self._into, self._sink) if each is not None]
         if description.merges is None:
             return "\n".join([description.now, *into, *([whole(split)] if sql else [])])
         lines = [explain(split, description.merges), description.now, *into]

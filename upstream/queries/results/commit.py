@@ -23,10 +23,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...held_interrupt import HeldInterrupt
+from .emission import Emitter
 
 if TYPE_CHECKING:
+    from ..choices import Choices
     from .answer import Answer, Answers
-    from .emission import Emitter
     from .result_stream import ResultStream
     from .sink import SinkWriter
 
@@ -37,12 +38,18 @@ class Commit:
     The results wait for readers, or go to a stream or a sink. Neither lets them wait.
     """
 
-    __slots__ = ("_emitter", "_hold", "_sink", "_stream", "error", "unfinished_at")
+    __slots__ = ("_hold", "_sink", "_stream", "emitter", "error", "unfinished_at")
 
     def __init__(
-        self, emitter: Emitter, stream: ResultStream | None = None, sink: SinkWriter | None = None
+        self, choices: Choices, stream: ResultStream | None = None, sink: SinkWriter | None = None
     ) -> None:
-        self._emitter = emitter
+        self.emitter = Emitter(
+            choices,
+            is_taken_at_once=not (stream is None and sink is None),
+            first=0 if sink is None else sink.first,
+            given_epoch=None if sink is None else sink.given_epoch,
+        )
+        """Decides which answers become results."""
         self._stream = stream
         self._sink = sink
         self._hold = HeldInterrupt()
@@ -53,7 +60,7 @@ class Commit:
 
     def give(self, answers: Answers, told: Sequence[Answer], now: float) -> None:
         """Make the answers results, as users are told them."""
-        emitter, stream = self._emitter, self._stream
+        emitter, stream = self.emitter, self._stream
         emission = emitter.prepared(told, answers.skipped, now)
         store = None if stream is None else stream.prepared(emission.news)
         if self._sink is not None:
@@ -79,5 +86,5 @@ class Commit:
     def finish(self, now: float) -> None:
         """Let the sink commit the results that it has sealed."""
         if self._sink is not None:
-            for reader in self._emitter.backlog.readers:
+            for reader in self.emitter.backlog.readers:
                 self._sink.commit(reader, now)

@@ -78,6 +78,10 @@ class SinkWriter:
         self.error: str | None = None
         """The last exception, unless the sink has committed a result since."""
 
+    def describe(self) -> str:
+        """Say where results go."""
+        return "the sink takes each result by its number"
+
     def stage(self, results: Sequence[Made], reader: ResultReader, now: float) -> None:
         """Stage and seal results that are about to become visible; no reader of the sink sees them.
 
