@@ -337,19 +337,13 @@ class Engine:
         or in the unit of a time column of numbers.
 
         Rows on which the query fails, such as in a cast of a text that is not a number, are left
-        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error
-        instead. `callback` receives results when `run` serves the query; `weight` is the importance
-        of the query's staleness. `evaluation` is `"increments"` (incrementally), `"whole"` (in
-        full), or `"measured"`, which depends on the rows.
+        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error.
+        `evaluation` is `"increments"`, `"whole"` (in full), or `"measured"` (whichever is cheaper).
 
-        `into` names a new stream for the results, as in CREATE STREAM … AS; `key` and `time` are
-        columns of the result. With `deletes`, a key that leaves the result is deleted.
-
-        `sink`, such as a `ParquetSink`, takes each result once, by its number. If it has results of
-        an earlier run, the query goes on with the next number, and leaves out the epochs that the
-        sink has. Epochs by count, object or punctuation are numbered from the beginning of the
-        feed, so the feed must then be repeated from there. If the sink fails, the call that
-        evaluated the query raises SinkError, and the next evaluation tries again.
+        `callback` receives results when `run` serves the query; `weight` is the importance of the
+        query's staleness. `sink` takes the results, each once, by its number; see `Sink`. `into`
+        names a new stream for them, as in CREATE STREAM … AS; `key` and `time` are columns of the
+        result. With `deletes`, a key that leaves the result is deleted.
         """
         self._check_open()
         choices = Choices(

@@ -141,7 +141,8 @@ class EvaluatedQuery:
     def reader(
         self, name: str, *, weight: float = 1.0, callback: Callback | None = None
     ) -> ResultReader:
-        """Return a new reader of the results that become due from now on."""
+        """Return a new reader of the results, of which none was due yet: all have one numbering."""
+        assert not self._emitter.due
         reader = ResultReader(self._emitter.backlog, name, weight=weight, callback=callback)
         if callback is not None:
             self._pushing = [*self._pushing, reader]

@@ -27,12 +27,18 @@ class Sink(Protocol):
     """Takes the results of one standing query, by number.
 
     For each result the query calls `stage`, `seal` and `commit` with its number, in this order, and
-    in the order of the numbers. If a step raises an exception, the query tries again when it is
-    evaluated next. Then a number that is not committed may be staged again, and the new result
-    replaces the old one. A number that is committed is a repeat: it changes nothing.
+    in the order of the numbers. If one of them fails, the call that evaluates the query raises
+    `SinkError`, `run` after it has served the other queries. An `append` that evaluates the query
+    does not raise it, because the rows are accepted. `QueryStatistics` counts all failures.
 
-    After a restart the query goes on with the number after `committed`, and leaves out the epochs
-    up to `epoch`.
+    The next evaluation tries again, and reads nothing new before it succeeds. A number that is not
+    committed may be staged again, and the new result replaces the old one. A number that is
+    committed is a repeat, which changes nothing.
+
+    A new query whose sink has results of an earlier run goes on with the number after `committed`,
+    and leaves out the epochs up to `epoch`. So the feed may be repeated from an earlier position.
+    Epochs by count, object or punctuation are numbered from the first row that the query reads, so
+    their feed has to be repeated from its beginning.
     """
 
     @property
