@@ -339,7 +339,6 @@ class Engine:
         Rows on which the query fails, such as in a cast of a text that is not a number, are left
         out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error.
         `evaluation` is `"increments"`, `"whole"` (in full), or `"measured"` (whichever is cheaper).
-
         `callback` receives results when `run` serves the query; `weight` is the importance of the
         query's staleness. `sink` takes the results, each once, by its number; see `Sink`. `into`
         names a new stream for them, as in CREATE STREAM … AS; `key` and `time` are columns of the
