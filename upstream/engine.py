@@ -251,14 +251,16 @@ class Engine:
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
 
     def _relieve(self, entry: EngineStream) -> bool:
-        """Evaluate what reads a stream, unless another thread is evaluating."""
+        """Evaluate what reads a stream, and tell whether that was possible.
+
+        It is not while another thread is evaluating, and if a sink fails.
+        """
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            self._catalogue.evaluate_readers(entry.definition.name)
+            return self._catalogue.evaluate_readers(entry.definition.name)
         finally:
             self._lock.release()
-        return True
 
     def _keep_views_up(self, entry: EngineStream) -> None:
         """Take rows into the views that should not wait for readers, if no other thread works."""

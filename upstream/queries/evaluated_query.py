@@ -236,13 +236,16 @@ class EvaluatedQuery:
         with self.lock:
             self.bring_up_to_date()
 
-    def relieve(self) -> None:
-        """Evaluate what is due, because many rows wait in a stream.
+    def relieve(self) -> bool:
+        """Evaluate what is due, because many rows wait; return False if the sink has failed.
 
-        If the sink fails, this is counted only: the caller has appended rows, which are accepted.
+        It is counted and not raised, because the caller has appended rows, which are accepted.
         """
-        with suppress(SinkError):
+        try:
             self.evaluate()
+        except SinkError:
+            return False
+        return True
 
     def bring_up_to_date(self) -> None:
         """Evaluate what is due, and keep the results; the caller holds the lock.

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from tests.queries.setting import append, make_streams
 from tests.queries.sinks import MemorySink
-from upstream import Engine, ManualClock, ParameterError, SinkError, StatementError
+from upstream import (
+    Engine,
+    ManualClock,
+    ParameterError,
+    SinkError,
+    StatementError,
+    StreamFullError,
+)
+from upstream.tables import engine_stream
 
 SUMS = "SELECT sum(x) AS x FROM tumble(bids, 10)"
 
@@ -145,6 +153,27 @@ def test_rows_are_accepted_although_the_sink_of_their_reader_fails(
     counts = query.statistics()
     assert (counts.sink_failures, counts.rows_read) == (1, 2)
     assert "stage 0" in str(counts.error)
+
+
+def test_rows_are_refused_when_too_many_wait_for_a_sink_that_fails(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_stream, "_MOST_ROWS", 3)
+    sink = MemorySink()
+    query = engine.continuous_query(SUMS, sink=sink)
+    sink.breaks.add("commit")
+    append(engine, "bids", (1, 1), (11, 2))
+    with pytest.raises(SinkError):
+        query.evaluate()
+    append(engine, "bids", (12, 1), (13, 1))
+    for _ in range(2):
+        with pytest.raises(StreamFullError, match="or the sink of a query fails"):
+            append(engine, "bids", (14, 1))
+    assert query.statistics().rows_waiting == 2
+    sink.breaks.clear()
+    append(engine, "bids", (21, 1))
+    query.evaluate()
+    assert sink.rows() == {0: [(1,)], 1: [(4,)]}
 
 
 def test_a_query_goes_on_with_the_number_after_those_that_the_sink_has(engine: Engine) -> None:
