@@ -10,27 +10,58 @@ before it is closed, so that rows are merged as they arrive.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
 from ..chunks.walk import Due
 from ..results.answer import Answer, Answers, Counts, Description
-from .chosen_way import Portions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pyarrow as pa
 
     from ...clock import Clock
+    from ..chunks.chunk_rows import ChunkRows
     from ..chunks.reading import Reading
     from ..chunks.walk import Walk
-    from ..chunks.windows import Spans
+    from ..chunks.windows import Span, Spans
     from ..results.failing_rows import FailingRows
-    from .bounds import Bounds
-    from .chosen_way import ChosenWay
+    from .bounds import WindowBounds
+    from .chosen_way import ChosenWay, Portions
     from .finish import Finishing
-    from .increments import Increments
+
+
+class WindowIncrements(Protocol):
+    """What evaluates windows incrementally: partials and their merges, or pairs of rows."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows are held."""
+
+    @property
+    def way(self) -> str:
+        """The name of this way of evaluation."""
+
+    def feed(self, number: int, rows: ChunkRows, end: int) -> None:
+        """Take in the rows of an input before a chunk that were not taken in yet."""
+
+    def advance(self, spans: Sequence[Span]) -> None:
+        """Move to a window, and merge what has arrived for it."""
+
+    def table(self, spans: Sequence[Span], bounds: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the result for a window."""
+
+    def forget(self, before: Sequence[int]) -> None:
+        """Forget earlier chunks, by input."""
+
+    def describe(self) -> tuple[str, ...]:
+        """Describe how rows are taken in."""
+
+    def close(self) -> None:
+        """Release its statements and relations in DuckDB."""
 
 
 class WindowedEvaluation:
@@ -57,12 +88,13 @@ class WindowedEvaluation:
         self,
         reading: Reading,
         walk: Walk,
-        increments: Increments,
+        increments: WindowIncrements,
         *,
         finish: Finishing,
         way: ChosenWay,
         lateness: int | None,
-        bounds: Bounds,
+        bounds: WindowBounds,
+        portions: Portions,
         stopwatch: Clock,
         failing: FailingRows,
     ) -> None:
@@ -80,7 +112,7 @@ class WindowedEvaluation:
         self._empty: tuple[tuple[int, int], Answer] | None = None
         """The answer for a window that was requested before it was due. The key is the window's
         end, with the number of rows that had been read."""
-        self._portions = Portions()
+        self._portions = portions
         self._readings = 0
         """How often rows were read since the last answer."""
         self._started = 0.0
@@ -165,6 +197,8 @@ class WindowedEvaluation:
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
         self._increments.close()
+        self._finish.close()
+        self._reading.close()
 
     def describe(self) -> Description:
         """Describe how the query is evaluated at the moment."""
@@ -181,7 +215,8 @@ class WindowedEvaluation:
     def _work_ahead(self) -> None:
         """Feed chunks that will not change, and portions of the open chunk."""
         for number, rows in enumerate(self._reading.rows):
-            self._increments.feed(number, rows, self._reading.portion(number, self._portions.count))
+            end = self._reading.portion(number, self._portions.count, self._walk)
+            self._increments.feed(number, rows, end)
         if self._walk.spans is not None:
             self._increments.advance(self._walk.spans)
 
@@ -230,7 +265,17 @@ class WindowedEvaluation:
         failed, failure = self._failing.within(spans) if self._failing.count else (0, None)
         revision = 0 if self._lateness is None else walk.revision(window.end)
         bounds = self._bounds.of(spans)
-        return Answer(*bounds, due, revision, table, error, failed, failure, spans=spans)
+        return Answer(
+            *bounds,
+            due,
+            revision,
+            table,
+            error,
+            failed,
+            failure,
+            spans=spans,
+            epoch=self._bounds.epoch(spans),
+        )
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""
@@ -252,7 +297,7 @@ class WindowedEvaluation:
         if way.is_whole:
             try:
                 chunks = {
-                    f"chunk_{i}": each.between(*span)
+                    f"chunk_{i}": self._bounds.completed(i, each.between(*span))
                     for i, (each, span) in enumerate(zip(rows, spans, strict=True))
                 }
                 return self._finish.in_full({**chunks, **self._tables(spans)})

@@ -41,7 +41,7 @@ class Answer:
     spans: Sequence[Span] | None = None
     """The chunks of the window, by input, if it is one of a grid."""
     epoch: int | None = None
-    """The number of the epoch, if it is the answer for one."""
+    """The number of the epoch, if the query reads epochs."""
 
     def or_failed(self) -> Answer:
         """Return the answer or, if rows had to be left out of it, an error instead."""
