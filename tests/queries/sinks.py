@@ -107,6 +107,18 @@ class FailingDisk(Disk):
             raise OSError(28, f"no space for {step}")
 
 
+class QuickDisk(Disk):
+    """A disk that survives no crash of the machine, for tests that write many files."""
+
+    __slots__ = ()
+
+    def sync(self, path: Path) -> None:
+        """Do nothing."""
+
+    def sync_names(self, folder: Path) -> None:
+        """Do nothing."""
+
+
 def files_in(directory: Path) -> dict[str, list[Row]]:
     """Return the rows of each Parquet file that readers see, sorted."""
     return {

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.queries.setting import append, make_streams
-from tests.queries.sinks import FailingDisk, files_in
+from tests.queries.sinks import FailingDisk, QuickDisk, files_in
 from upstream import Engine, ManualClock, ParameterError, ParquetSink, QueryError, Result, SinkError
 
 SUMS = "SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k"
@@ -166,3 +170,49 @@ def test_a_staged_file_that_was_removed_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         sink.commit(0)
     assert sink.committed is None
+
+
+PAIRS = "SELECT count(*) AS n, sum(x) AS x, max(epoch) AS last FROM epochs(bids, 10, keep => 2)"
+
+
+def epochs_in(directory: Path) -> list[tuple[str, object]]:
+    """Return the epoch and the rows of each file."""
+    found = files_in(directory).items()
+    metadata = [pq.read_schema(directory / name).metadata for name, _ in found]
+    epochs = [each[b"upstream.epoch"].decode() for each in metadata]
+    return list(zip(epochs, [rows for _, rows in found], strict=True))
+
+
+def feed_epochs(directory: Path, times: list[int], batch: int) -> None:
+    """Let a query in a new engine read these rows, with their places as values."""
+    with Engine(clock=ManualClock()) as engine:
+        make_streams(engine)
+        sink = ParquetSink(directory, disk=QuickDisk())
+        query = engine.continuous_query(PAIRS, sink=sink)
+        for first in range(0, len(times), batch):
+            append(engine, "bids", *[(time, time) for time in times[first : first + batch]])
+            query.evaluate()
+        assert query.statistics().is_balanced
+
+
+@given(
+    gaps=st.lists(st.integers(0, 25), min_size=1, max_size=12),
+    batch=st.integers(2, 7),
+    stops=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=2),
+)
+def test_a_feed_that_is_repeated_gives_no_epoch_twice(
+    gaps: list[int], batch: int, stops: list[tuple[int, int]]
+) -> None:
+    times = np.cumsum(gaps).tolist()
+    with TemporaryDirectory() as folder:
+        whole, parts = Path(folder) / "whole", Path(folder) / "parts"
+        feed_epochs(whole, times, batch)
+        begin = 0
+        for stop, back in stops:
+            feed_epochs(parts, times[begin:stop], batch)
+            epoch = ParquetSink(parts).epoch
+            # The next epoch needs the rows of the newest one, so the feed goes back at least there.
+            needed = 0 if epoch is None else int(np.searchsorted(times, 10 * epoch))
+            begin = max(0, needed - back)
+        feed_epochs(parts, times[begin:], batch)
+        assert epochs_in(parts) == epochs_in(whole)

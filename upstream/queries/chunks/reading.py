@@ -49,9 +49,20 @@ class Input:
         "late",
         "progress",
         "reader",
+        "stream",
     )
 
-    def __init__(self, reader: LogReader, grid: Grid, progress: Progress, cuts: InputCuts) -> None:
+    def __init__(
+        self,
+        reader: LogReader,
+        grid: Grid,
+        progress: Progress,
+        cuts: InputCuts,
+        *,
+        stream: str = "",
+    ) -> None:
+        self.stream = stream
+        """The name of the stream."""
         self.reader = reader
         self.grid = grid
         self.progress = progress
@@ -62,11 +73,6 @@ class Input:
         self._counted_rows = 0
         self.chunk_rows = 0
         """How many rows the newest complete chunk had."""
-
-    @property
-    def stream(self) -> str:
-        """The name of the stream."""
-        return self._definition.name
 
     def waiting(self) -> Iterator[tuple[Batch, Cut]]:
         """Cut what waits, batch by batch.
