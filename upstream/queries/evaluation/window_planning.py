@@ -364,10 +364,11 @@ class WindowPlanner:
         # Nothing leaves a landmark, so no row is too late for one.
         is_landmark = clause.kind is WindowKind.LANDMARK
         if self._epochs is not None:
-            return Input(reader, self._grid, progress, self._epochs.cuts(number, reader))
+            cuts = self._epochs.cuts(number, reader)
+            return Input(reader, self._grid, progress, cuts, stream=definition.name)
         lateness = FOREVER if is_landmark else self._lateness()
         cuts = cuts_along(clause.axis, definition, Cutter(self._grid, lateness), reader)
-        return Input(reader, self._grid, progress, cuts)
+        return Input(reader, self._grid, progress, cuts, stream=definition.name)
 
     def _progress(
         self, clause: WindowClause, definition: StreamDefinition, ends: Ends | None

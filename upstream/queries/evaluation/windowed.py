@@ -206,7 +206,8 @@ class WindowedEvaluation:
     def counts(self) -> Counts:
         """Return what became of rows so far."""
         held = self._reading.held_rows() + self._increments.rows
-        return Counts(late=self._reading.late_rows(), held=held)
+        reading = self._reading
+        return Counts(reading.late_rows(), held=held, late_by_stream=reading.late_by_stream())
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
