@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
 from ..partials.grouped_state import GroupedState
 from ..partials.leading_places import LeadingPlaces
-from ..results.failing_rows import FailingRows, FailingRowsOfInputs
+from ..results.failing_rows import FailingRowsOfInputs
 from ..rewriting.collations import may_collate
 from ..rewriting.explain_view import explain_view
 from ..rewriting.leading_rows import leading_rows
@@ -119,8 +119,8 @@ def plan_view(
         except UnknownColumnError as error:
             raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
-        of_windows = [definitions[window.stream] for window in parsed.windows]
-        given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
+        clocks = {"clock": clock, "stopwatch": stopwatch}
+        given = Given.of(parsed, schema, choices, definitions, duck=duck, **clocks)
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(
