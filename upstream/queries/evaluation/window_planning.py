@@ -225,7 +225,12 @@ class WindowPlanner:
             failing=self._given.failing if failing is None else failing,
             ahead=self._ahead(increments),
             skips=self._epochs is not None and self._given.choices.semantics == "update",
+            about=self._about(has_new_pairs=isinstance(increments, PairIncrements)),
         )
+
+    def _about(self, *, has_new_pairs: bool) -> tuple[str, ...]:
+        """Return what is said first when the query is described."""
+        return () if self._epochs is None else self._epochs.describe(has_new_pairs=has_new_pairs)
 
     def _way(self, *, is_whole: bool | None, is_joined: bool) -> ChosenWay:
         if self._epochs is None:
