@@ -36,7 +36,8 @@ def run(name: str, directory: Path, interrupter: Interrupter) -> dict[str, objec
         query = engine.continuous_query(text, semantics, sink=sink, evaluation="increments")
         for slide in range(4):
             times = [10 * slide + 3 * i for i in range(4)]
-            append(engine, "bids", *[(t, t % 7, "ab"[t % 2]) for t in times])
+            # No key comes twice in a row, so that news of a key that were given are seen again.
+            append(engine, "bids", *[(t, t % 7, "abcd"[slide]) for t in times])
             clock.advance(1)
             while True:
                 try:

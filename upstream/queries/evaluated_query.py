@@ -277,9 +277,7 @@ class EvaluatedQuery:
         self._due_at, self._is_unfinished = -inf, True
         watch = self._stopwatch.now()
         if (before := self._commit.unfinished_at) is not None:
-            # Before anything is read: rows wait in their streams, which are bounded.
-            self._commit.finish(now)
-            self._give(before)
+            self._give(before)  # before anything is read, so that rows wait in bounded streams
         for side_table in self._plan.side_tables:
             side_table.refresh(now)
         self._evaluation.take_in(now)

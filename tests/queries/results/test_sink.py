@@ -35,6 +35,7 @@ def test_each_result_is_staged_sealed_and_committed_with_its_number(engine: Engi
     assert [(n, each.number, each.window_end) for n, each in sink.results.items()] == [
         *((0, 0, 10), (1, 1, 20)),
     ]
+    assert [each.missed for each in sink.results.values()] == [0, 0]
     assert (query.committed, query.consumed) == (1, 1)
     counts = query.statistics()
     assert counts.is_balanced
