@@ -63,8 +63,8 @@ class Band:
 def band_of(pairs: exp.Select, definitions: Mapping[int, StreamDefinition], duck: Duck) -> Band:
     """Return what the condition of a join of `chunk_i` says about the times of joined rows.
 
-    All streams have times of one kind (`are_of_one_kind`). Columns are qualified, and `pairs` has no
-    USING: `PairedQuery.pairs` is like this.
+    All streams have times of one kind (`are_of_one_kind`). The condition has qualified columns and
+    no USING, as that of `PairedQuery.pairs`.
     """
     inputs = tuple(definitions)
     arithmetic = TimeArithmetic(next(iter(definitions.values())), duck)

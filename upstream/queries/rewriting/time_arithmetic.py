@@ -119,11 +119,7 @@ class TimeArithmetic:
         length = constant.number + _DAY * days
         if self._kind != "zoned":
             return self._range(length, length, constant)
-        # DuckDB counts the days of the difference in local time; a shorter one is exact
-        is_exact = abs(length) < _DAY
-        least = length if is_exact and length <= 0 else min(Fraction(0), length - _ZONE_SHIFT)
-        most = length if is_exact and length >= 0 else max(Fraction(0), length + _ZONE_SHIFT)
-        return self._range(least, most, constant)
+        return self._range(-_longest(-length), _longest(length), constant)
 
     def _range(self, least: Fraction, most: Fraction, constant: _Constant) -> Range | None:
         """Return a range of seconds, or of days and numbers that have no unit, in units."""
@@ -159,6 +155,17 @@ class TimeArithmetic:
             name = node.name.lower()
             return name in _INTERVALS and name not in self._own
         return isinstance(node, _PARTS)
+
+
+def _longest(length: Fraction) -> Fraction:
+    """Return the longest time for which DuckDB shows no more than this length.
+
+    It counts the days of a difference in local time, so a day may be longer or shorter. Less than
+    a day is exact, and a difference has the sign of the time.
+    """
+    if 0 <= length < _DAY:
+        return length
+    return length + _ZONE_SHIFT if length > 0 else min(Fraction(0), length + _ZONE_SHIFT)
 
 
 def are_of_one_kind(definitions: Iterable[StreamDefinition]) -> bool:
