@@ -48,15 +48,20 @@ class Band:
 
     `most[i, j]` is the greatest time of a row of input j minus the time of its partner of input i,
     in the unit of the time columns. It is missing if nothing limits it. Rounding may add `slack`.
+    `names` are what the inputs are called in the query.
     """
 
-    inputs: tuple[int, ...]
+    names: Mapping[int, str]
     most: Mapping[tuple[int, int], int]
     slack: int = 0
 
+    def partners_end(self, number: int, other: int) -> int:
+        """Return how much newer than a row of one input its partners of another one can be."""
+        return self.most[number, other] + self.slack
+
     def unlimited(self) -> tuple[int, int] | None:
         """Return two inputs of which one can be any time newer than the other, or None."""
-        pairs = permutations(self.inputs, 2)
+        pairs = permutations(self.names, 2)
         return next((each for each in pairs if each not in self.most), None)
 
 
@@ -66,17 +71,18 @@ def band_of(pairs: exp.Select, definitions: Mapping[int, StreamDefinition], duck
     All streams have times of one kind (`are_of_one_kind`). The condition has qualified columns and
     no USING, as that of `PairedQuery.pairs`.
     """
-    inputs = tuple(definitions)
+    nodes = {chunk_index(node): node.alias_or_name for node in source_nodes(pairs)}
+    names = {number: nodes[number] for number in definitions}
     arithmetic = TimeArithmetic(next(iter(definitions.values())), duck)
     if not arithmetic.is_usual:
-        return Band(inputs, {})
+        return Band(names, {})
     most: dict[tuple[int, int], int] = {}
     slack = 0
     for limit in _Reader(pairs, definitions, arithmetic).limits():
         pair, length = (limit.older, limit.newer), ceil(limit.most)
         most[pair] = min(length, most.get(pair, length))
         slack = max(slack, arithmetic.slack(limit.operations))
-    return Band(inputs, closed(inputs, most), slack * (len(inputs) - 1))
+    return Band(names, closed(tuple(names), most), slack * (len(names) - 1))
 
 
 def closed(
