@@ -12,6 +12,10 @@ _RESERVED = re.compile(
 """Our own names, in the statements that queries are rewritten to."""
 STEP = "__step"
 """The column with the number of the chunk that a row belongs to."""
+PAIR = "__pair"
+"""The column with the number of the pair that a row belongs to."""
+ROW = "__row"
+"""The column with the place of a row among those that are joined."""
 
 
 def found(name: str, known: Iterable[str]) -> str | None:
