@@ -175,10 +175,12 @@ class _EachTime:
 class OrderedReading:
     """Reads the inputs of a query together, batch by batch."""
 
-    __slots__ = ("inputs",)
+    __slots__ = ("inputs", "passes_by_clock")
 
     def __init__(self, inputs: Sequence[OrderedInput]) -> None:
         self.inputs = inputs
+        self.passes_by_clock = all(each.silent_from() is not None for each in inputs)
+        """Whether time also passes without rows."""
 
     def read(self, most_rows: int) -> float | None:
         """Read batches of about so many rows; return the arrival of the last one, or None.

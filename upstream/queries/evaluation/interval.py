@@ -111,7 +111,8 @@ class IntervalEvaluation:
 
     def due_at(self) -> float | None:
         """Return when the clock alone lets a row leave that has no partner, or None."""
-        moments = [self._leaves_at(number) for number in self._preserved]
+        preserved = self._preserved if self._reading.passes_by_clock else ()
+        moments = [self._leaves_at(number) for number in preserved]
         self._due = min((moment for moment in moments if moment is not None), default=None)
         return self._due
 
