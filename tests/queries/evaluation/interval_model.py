@@ -5,7 +5,7 @@ Rows are `(time, k, x)` in whole seconds. The streams and the tables of the join
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

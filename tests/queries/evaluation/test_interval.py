@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -46,16 +47,16 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def _house() -> Iterator[House]:
+def shared_house() -> Iterator[House]:
     house = House()
     with house.engine:
         yield house
 
 
 @pytest.fixture
-def house(_house: House) -> Iterator[House]:
-    yield _house
-    for query in _house.engine.queries:
+def house(shared_house: House) -> Iterator[House]:
+    yield shared_house
+    for query in shared_house.engine.queries:
         query.close()
 
 
@@ -396,7 +397,20 @@ actions: st.SearchStrategy[list[Action]] = st.lists(
 )
 
 
-@given(
+class Case(NamedTuple):
+    """A query, its options, and what happens to it; `is_watched` if pauses are looked at."""
+
+    join: str
+    band: str
+    equality: str
+    actions: Sequence[Action]
+    lateness: int
+    close_after: float | None
+    is_watched: bool
+
+
+cases = st.builds(
+    Case,
     st.sampled_from(sorted(JOINS)),
     st.sampled_from(BANDS),
     st.sampled_from(EQUALITIES),
@@ -405,40 +419,24 @@ actions: st.SearchStrategy[list[Action]] = st.lists(
     st.sampled_from([None, 0.0, 2.0, 5.0]),
     st.booleans(),
 )
+
+
+@given(cases)
 def test_the_pairs_are_those_of_one_join_over_all_rows_in_time(
-    shared_duck: Duck,
-    _house: House,
-    join: str,
-    band: str,
-    equality: str,
-    actions: Sequence[Action],
-    lateness: int,
-    close_after: float | None,
-    is_watched: bool,  # noqa: FBT001  # drawn
+    shared_duck: Duck, shared_house: House, case: Case
 ) -> None:
-    house = _house
-    text = JOINS[join].format(on=f"{equality} AND {band}")
+    house = shared_house
+    text = JOINS[case.join].format(on=f"{case.equality} AND {case.band}")
     house.clock.advance(100)
-    query = house.query(text, allowed_lateness=lateness or None, close_after=close_after)
+    query = house.query(text, allowed_lateness=case.lateness or None, close_after=case.close_after)
     since = house.clock.now()
-    found: list[tuple[object, ...]] = []
-    now = {"a": 0, "b": 0}
-    for action in actions:
-        if action is None:
-            found += rows_of(query)
-        elif isinstance(action, float):
-            found += after_a_pause(house, query, action) if is_watched else paused(house, action)
-            now = {name: time + int(action) for name, time in now.items()}
-        else:
-            name, batch = action
-            house.append(name, *((now[name] + time, key, x) for time, key, x in batch))
-            now[name] += max(0, *(time for time, *_ in batch)) // 2
+    found = list(happened(house, query, case))
     for name in "abab":
         house.append(name, (10_000, END, 0))
     found += rows_of(query)
-    batches = house.batches
-    streams = in_time([batches[0], batches[0]] if join == "self" else [*batches, batches[0]][:3]
-                      if join == "three" else batches, lateness, close_after, since)  # fmt: skip
+    a, b = house.batches
+    inputs = {"self": [a, a], "three": [a, b, a]}.get(case.join, [a, b])
+    streams = in_time(inputs, case.lateness, case.close_after, since)
     assert without_ends(found) == joined(shared_duck, reference(text), streams)
     statistics = query.statistics()
     assert statistics.rows_late == sum(stream.late for stream in streams)
@@ -447,9 +445,22 @@ def test_the_pairs_are_those_of_one_join_over_all_rows_in_time(
     query.close()
 
 
-def paused(house: House, seconds: float) -> list[tuple[object, ...]]:
-    house.clock.advance(seconds)
-    return []
+def happened(house: House, query: ContinuousQuery, case: Case) -> Iterator[tuple[object, ...]]:
+    """Do what happens in a case, and yield the rows of the results meanwhile."""
+    now = {"a": 0, "b": 0}
+    for action in case.actions:
+        if action is None:
+            yield from rows_of(query)
+        elif isinstance(action, float):
+            if case.is_watched:
+                yield from after_a_pause(house, query, action)
+            else:
+                house.clock.advance(action)
+            now = {name: time + int(action) for name, time in now.items()}
+        else:
+            name, batch = action
+            house.append(name, *((now[name] + time, key, x) for time, key, x in batch))
+            now[name] += max(0, *(time for time, *_ in batch)) // 2
 
 
 def after_a_pause(house: House, query: ContinuousQuery, seconds: float) -> list[tuple[object, ...]]:

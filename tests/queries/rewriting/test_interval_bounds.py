@@ -56,8 +56,8 @@ def band(duck: Duck, condition: str, time: str = "us", *, count: int = 2) -> Ban
         ("b.time BETWEEN a.time AND a.time + INTERVAL '1 month 1 day'", 32 * DAY, 0),
         ("b.time BETWEEN a.time + INTERVAL '1 month' AND a.time + INTERVAL '1 year'", 372 * DAY,
          -28 * DAY),
-        ("b.time <= a.time + INTERVAL '9 s' AND b.time <= a.time + INTERVAL '7 s' "
-         "AND a.time <= b.time", 7 * SECOND, 0),
+        ("b.time < a.time + to_seconds(9) AND b.time - a.time < to_seconds(7) AND a.time <= b.time",
+         7 * SECOND, 0),
     ],
 )  # fmt: skip
 def test_comparisons_with_intervals_limit_how_much_newer_a_partner_is(

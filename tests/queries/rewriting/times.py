@@ -23,11 +23,12 @@ _LENGTHS: Final = (
     *("INTERVAL '1 day'", "INTERVAL '36 hours'", "INTERVAL '1 month'", "INTERVAL '-1 month'"),
     *("INTERVAL '1 month 3 days'", "INTERVAL '1 year'", "to_hours(23)", "INTERVAL '-25 hours'"),
 )
-_NUMBERS: Final = ("0", "3", "-2", "2.5", "0.1", "1e-6", "86400", "100 * 3")
+_NUMBERS: Final = ("0", "3", "-2", "2.5", "0.1", "86400", "100 * 3")
 INTERVALS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("s", "ms", "us", "ns", "zoned"), _LENGTHS),
     "date": (*_LENGTHS, *_NUMBERS),
-    **dict.fromkeys(("integer", "double", "float"), _NUMBERS),
+    "integer": _NUMBERS,
+    **dict.fromkeys(("double", "float"), (*_NUMBERS, "1e-6")),
 }
 """Constants that may be added to times, or be compared with their differences."""
 
