@@ -87,6 +87,21 @@ def test_about_as_many_rows_are_read_as_are_wanted() -> None:
     assert streams.reading.read(1) is None
 
 
+def test_what_waits_is_used_in_portions() -> None:
+    streams = Streams(1)
+    for arrival in (1.0, 2.0, 3.0):
+        streams.add(0, arrival, 1, 2, 3)
+        while streams.reading.read(1) is not None:
+            pass
+    [each] = streams.inputs
+    portions = []
+    while each.waiting:
+        piece, each.waiting = each.portion(4)
+        assert piece.rows["time"].to_pylist() == piece.times.tolist()
+        portions.append((piece.arrival, piece.times.tolist()))
+    assert portions == [(1.0, [1, 2, 3, 3]), (3.0, [3])]
+
+
 def test_without_close_after_no_time_passes_in_silence() -> None:
     streams = Streams()
     streams.add(0, 1.0, 5)

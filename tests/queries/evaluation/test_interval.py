@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.queries.setting import held
 from upstream import ContinuousQuery, Engine, ManualClock, UnboundedQueryError
 from upstream.database.duck import Duck
+from upstream.queries.evaluation import interval
 
 from .interval_model import END, Came, Row, in_time, joined, without_ends
 
@@ -162,6 +163,18 @@ def test_streams_that_are_read_rarely_are_answered_in_the_same_way(house: House)
         house.append("b", (time, "k", time))
     assert len(rows_of(query)) == sum(min(time, 5) + 1 for time in range(300))
     assert held(query) <= 10
+
+
+def test_a_long_backlog_is_joined_portion_by_portion(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interval, "_ROWS", 7)
+    query = house.query(PAIRS.format(on=NEAR))
+    house.append("a", *((time, "k", time) for time in range(100)))
+    house.append("b", *((time, "k", time) for time in range(60)))
+    house.append("b", *((time, "k", time) for time in range(60, 100)))
+    assert len(rows_of(query)) == sum(min(time, 5) + 1 for time in range(100))
+    assert held(query) <= 8
 
 
 def test_nothing_can_be_asked_for(house: House) -> None:

@@ -31,11 +31,16 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """The rows of a batch that are in time, their times, and when they arrived."""
+    """Rows that are in time, their times, and when the first of them arrived."""
 
     rows: pa.Table
     times: Integers
     arrival: float
+
+    def cut(self, place: int) -> tuple[Piece, Piece]:
+        """Return the rows before a place, and the others."""
+        first = Piece(self.rows.slice(0, place), self.times[:place], self.arrival)
+        return first, Piece(self.rows.slice(place), self.times[place:], self.arrival)
 
 
 class OrderedInput:
@@ -112,6 +117,21 @@ class OrderedInput:
             progress.came(int(newest[-1]), newest_row, batch.arrival)
             progress.forget(int(newest[-1]))
             self.reader.take(batch.rows.num_rows)
+
+    def portion(self, most_rows: int) -> tuple[Piece, list[Piece]]:
+        """Return at most so many of the rows that wait, and the pieces that are left."""
+        pieces: list[Piece] = []
+        left = [*self.waiting]
+        room = most_rows
+        while left and room:
+            first, rest = left.pop(0).cut(room)
+            pieces.append(first)
+            room -= len(first.times)
+            if len(rest.times):
+                left.insert(0, rest)
+        rows = pa.concat_tables([piece.rows for piece in pieces])
+        times = np.concatenate([piece.times for piece in pieces])
+        return Piece(rows, times, pieces[0].arrival), left
 
     def reached_before(self, moment: float) -> int | None:
         """Return the time that rows had reached before a moment, or silence until then."""

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from ..rewriting.interval_bounds import Band
 
 _ROWS: Final = 32_768
-"""About so many rows are read before rows that are no longer needed are evicted."""
+"""Rows are joined in portions of this size: rows that are close in time meet few others. About so
+many are read before those that are no longer needed are evicted."""
 
 
 class IntervalEvaluation:
@@ -152,16 +153,13 @@ class IntervalEvaluation:
     def _feed(self) -> None:
         """Find the pairs of the rows that were read, input by input."""
         for number, each in enumerate(self._reading.inputs):
-            if not each.waiting:
-                continue
-            rows = pa.concat_tables([piece.rows for piece in each.waiting])
-            times = np.concatenate([piece.times for piece in each.waiting])
-            take = self._join.feed(number, rows, times)
-            first = min(piece.arrival for piece in each.waiting)
-            with HeldInterrupt():
-                take()
-                each.waiting.clear()
-                self._since = first if self._since is None else min(first, self._since)
+            while each.waiting:
+                piece, left = each.portion(_ROWS)
+                take = self._join.feed(number, piece.rows, piece.times)
+                since = piece.arrival if self._since is None else min(piece.arrival, self._since)
+                with HeldInterrupt():
+                    take()
+                    each.waiting, self._since = left, since
 
     def _evict(self, moment: float) -> None:
         """Evict the rows that no row can meet that comes after a moment."""
