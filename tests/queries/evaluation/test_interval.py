@@ -23,20 +23,20 @@ NEAR = "a.k = b.k AND b.time BETWEEN a.time - 5 AND a.time"
 
 
 class House:
-    """An engine with the streams a and b, and a record of what came."""
+    """An engine with the streams a, b and c, and a record of what came."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.engine = Engine(clock=self.clock)
-        for name in "ab":
+        for name in "abc":
             self.engine.sql(
                 f"CREATE STREAM {name} (time BIGINT, k TEXT, x BIGINT) KEY (k) TIME (time)"
             )
-        self.batches: list[list[Came]] = [[], []]
+        self.batches: list[list[Came]] = [[], [], []]
 
     def query(self, text: str, **options: float | None) -> ContinuousQuery:
         """Begin a query, and a new record."""
-        self.batches = [[], []]
+        self.batches = [[], [], []]
         return self.engine.continuous_query(text, **options)  # type: ignore[arg-type]
 
     def append(self, name: str, *rows: Row) -> None:
@@ -44,7 +44,7 @@ class House:
         if rows:
             times, keys, numbers = zip(*rows, strict=True)
             self.engine.append(name, {"time": times, "k": keys, "x": numbers})
-            self.batches["ab".index(name)].append(Came(self.clock.now(), rows))
+            self.batches["abc".index(name)].append(Came(self.clock.now(), rows))
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +181,22 @@ def test_nothing_can_be_asked_for(house: House) -> None:
     query = house.query(PAIRS.format(on=NEAR))
     with pytest.raises(Exception, match="keeps no rows"):
         query.ask()
+
+
+def test_a_row_waits_for_all_streams_that_it_is_joined_with(house: House) -> None:
+    query = house.query(
+        f"SELECT a.x, b.x AS y, c.x AS z FROM a JOIN b ON {NEAR} JOIN c ON c.time = b.time"
+    )
+    house.append("a", (5, "k", 1))
+    house.append("b", (5, "k", 2), (100, "k", 3))
+    house.append("a", (100, "l", 4))
+    assert rows_of(query) == []
+    house.append("c", (5, "other", 7))
+    assert rows_of(query) == [(1, 2, 7)]
+    house.append("c", (101, "other", 8))
+    house.append("b", (106, "k", 3))
+    assert rows_of(query) == []
+    assert held(query) == 3, "rows of b and c that further rows of a can meet"
 
 
 # Failing rows
@@ -386,7 +402,7 @@ JOINS = {
     "anti": "SELECT a.time AS t, a.k, a.x FROM a ANTI JOIN b ON {on}",
     "self": "SELECT a.time AS t, a.k, a.x, b.x AS y FROM a LEFT JOIN a AS b ON {on}",
     "three": """SELECT a.time AS t, a.k, a.x, b.x AS y, c.time AS u, c.x AS z
-        FROM a JOIN b ON {on} JOIN a AS c ON c.time BETWEEN b.time - 1 AND b.time + 2""",
+        FROM a JOIN b ON {on} JOIN c ON c.time BETWEEN b.time - 1 AND b.time + 2""",
 }
 BANDS = (
     "b.time BETWEEN a.time - 3 AND a.time",
@@ -403,7 +419,7 @@ Action = tuple[str, Sequence[Row]] | float | None
 rows = st.tuples(
     st.integers(-6, 6), st.sampled_from("klm"), st.one_of(st.none(), st.integers(0, 2))
 )
-batch = st.tuples(st.sampled_from("ab"), st.lists(rows, min_size=1, max_size=5))
+batch = st.tuples(st.sampled_from("aabbc"), st.lists(rows, min_size=1, max_size=5))
 actions: st.SearchStrategy[list[Action]] = st.lists(
     st.one_of(batch, batch, batch, st.sampled_from([0.25, 1.0, 2.5, 7.0, 30.0]), st.none()),
     max_size=25,
@@ -444,11 +460,11 @@ def test_the_pairs_are_those_of_one_join_over_all_rows_in_time(
     query = house.query(text, allowed_lateness=case.lateness or None, close_after=case.close_after)
     since = house.clock.now()
     found = list(happened(house, query, case))
-    for name in "abab":
+    for name in "abcabc":
         house.append(name, (10_000, END, 0))
     found += rows_of(query)
-    a, b = house.batches
-    inputs = {"self": [a, a], "three": [a, b, a]}.get(case.join, [a, b])
+    a, b, c = house.batches
+    inputs = {"self": [a, a], "three": [a, b, c]}.get(case.join, [a, b])
     streams = in_time(inputs, case.lateness, case.close_after, since)
     assert without_ends(found) == joined(shared_duck, reference(text), streams)
     statistics = query.statistics()
@@ -460,7 +476,7 @@ def test_the_pairs_are_those_of_one_join_over_all_rows_in_time(
 
 def happened(house: House, query: ContinuousQuery, case: Case) -> Iterator[tuple[object, ...]]:
     """Do what happens in a case, and yield the rows of the results meanwhile."""
-    now = {"a": 0, "b": 0}
+    now = {"a": 0, "b": 0, "c": 0}
     for action in case.actions:
         if action is None:
             yield from rows_of(query)
@@ -489,4 +505,4 @@ def after_a_pause(house: House, query: ContinuousQuery, seconds: float) -> list[
 
 def reference(text: str) -> str:
     """Return a query over the recorded streams, which are numbered by their names."""
-    return text.replace("JOIN a AS b", "JOIN b").replace("JOIN a AS c", "JOIN c")
+    return text.replace("JOIN a AS b", "JOIN b")
