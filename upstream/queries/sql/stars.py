@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from .functions import name_of
 from .trees import column, nested_queries, own_nodes
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def hide_columns(
 
 def _hide(star: exp.Star, by_alias: Mapping[str, tuple[str, ...]], names: tuple[str, ...]) -> str:
     around = star.parent
-    if isinstance(around, exp.Count):
+    if around is not None and name_of(around) == "count":
         return ""
     if isinstance(around, exp.Column):
         names = by_alias.get(around.table.lower(), ())
