@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ..results.failing_rows import FailingRows
     from ..sql.window_clause import WindowClause
 
-PORTIONS: Final = 64
+PORTIONS: Final = 8
 """A chunk is evaluated in up to so many portions before it is complete. So little is left to do
-after that, and a chunk costs no more statements than this."""
+after that, and a chunk costs no more statements than this, apart from the last of its rows."""
 
 
 def paired_clauses(clauses: Sequence[WindowClause]) -> list[WindowClause]:
