@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, count, islice, pairwise
 from time import perf_counter, process_time
 from typing import Any
 
@@ -78,8 +78,10 @@ def race_epochs(
     """
     found = EpochRace(list(systems))
     try:
-        for number in range(warm_up + epochs):
-            epoch = _epoch(query, packets, number, batch or packets.rows)
+        chunks = (packets.epoch(number)[: query.routers] for number in count())
+        for number, (this, following) in enumerate(islice(pairwise(chunks), warm_up + epochs)):
+            start = min(number, 1)  # the first row of a later epoch was the cut of the one before
+            epoch = _cut(this, following, start, batch or packets.rows)
             answers = []
             for name, system in systems.items():
                 rows = [[system.received(each) for each in router] for router in epoch]
@@ -94,11 +96,10 @@ def race_epochs(
     return found
 
 
-def _epoch(query: EpochQuery, packets: Packets, number: int, batch: int) -> Epoch:
-    this, following = (packets.epoch(n)[: query.routers] for n in (number, number + 1))
-    start = min(number, 1)  # the first row of a later epoch was the cut of the one before
+def _cut(this: Sequence[pa.Table], following: Sequence[pa.Table], start: int, batch: int) -> Epoch:
+    """Return the batches of an epoch from a row on, and the first row of the next epoch."""
     return [
-        [*(rows.slice(at, batch) for at in range(start, packets.rows, batch)), after.slice(0, 1)]
+        [*(rows.slice(at, batch) for at in range(start, rows.num_rows, batch)), after.slice(0, 1)]
         for rows, after in zip(this, following, strict=True)
     ]
 

@@ -8,6 +8,7 @@ minute, and a packet id is a number of 63 bits without any order.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,12 @@ SHARED: Final = 0.9
 HOSTS: Final = 1_000
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 """Multiplication by an odd number is one-to-one, and scatters consecutive numbers."""
+
+@cache
+def hosts() -> pa.Array:
+    """Return the addresses of all hosts."""
+    return pa.array([f"10.0.{host // 250}.{host % 250}" for host in range(HOSTS)])
+
 
 Chunks = tuple[pa.Table, pa.Table]
 """The rows of both routers in one epoch."""
@@ -54,8 +61,7 @@ class Packets:
         ids = np.arange(len(times), dtype=np.uint64) + np.uint64(number * 2 * self.rows)
         if not self.has_dense_ids:
             ids = (ids * _ODD) & np.uint64(2**63 - 1)
-        hosts = pa.array([f"10.0.{host // 250}.{host % 250}" for host in range(HOSTS)])
-        ends = (hosts.take(pa.array(random.integers(0, HOSTS, len(times)))) for _ in range(2))
+        ends = (hosts().take(pa.array(random.integers(0, HOSTS, len(times)))) for _ in range(2))
         columns = [
             pa.array(ids.astype(np.int64)),
             pa.array(times, pa.timestamp("us")),
