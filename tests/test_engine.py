@@ -337,6 +337,26 @@ def test_a_query_without_requests_is_evaluated_before_too_many_rows_wait(engine:
     assert counts.results_waiting == 12
 
 
+def test_a_punctuation_comes_after_the_rows_that_were_appended(engine: Engine) -> None:
+    reader = engine._catalogue.streams.named("trades").log.reader(follows_punctuations=True)
+    engine.append("trades", [trade(1, "IBM", 24.0)])
+    engine.punctuate("TRADES")
+    engine.append("trades", [trade(2, "IBM", 25.0)])
+    kinds = [type(each).__name__ for each in reader.peek_punctuated()]
+    assert kinds == ["Batch", "Punctuation", "Batch"]
+
+
+def test_what_is_filled_by_a_query_cannot_be_punctuated(engine: Engine) -> None:
+    engine.sql("CREATE VIEW means AS SELECT avg(price) AS mean FROM trades")
+    engine.continuous_query("SELECT symbol FROM rows(trades, 2, 2)", into="symbols")
+    with pytest.raises(ParameterError, match="means is a view"):
+        engine.punctuate("means")
+    with pytest.raises(StatementError, match="symbols is filled by a query"):
+        engine.punctuate("symbols")
+    with pytest.raises(UnknownNameError):
+        engine.punctuate("bids")
+
+
 def test_a_closed_engine_cannot_be_used(clock: ManualClock) -> None:
     engine = Engine(clock=clock)
     engine.sql(CREATE)
@@ -346,6 +366,7 @@ def test_a_closed_engine_cannot_be_used(clock: ManualClock) -> None:
     for call in (
         lambda: engine.sql("SELECT 1"),
         lambda: engine.append("trades", []),
+        lambda: engine.punctuate("trades"),
         lambda: engine.run(1.0),
         query.results,
     ):

@@ -244,6 +244,20 @@ class Engine:
             self._relieve(entry)
         return int(rows.num_rows)
 
+    def punctuate(self, stream: str) -> None:
+        """End the open epoch of each `epochs` over a stream; the rows that follow begin the next.
+
+        Where epochs are cut by time, the epoch of the newest row ends, and later rows of it are
+        late. Where they are cut by count, by object or by a condition, the open epoch ends even if
+        it has no rows. Other queries are not affected. Raises StreamFullError like `append`.
+        """
+        self._check_open()
+        entry = self._to_fill(stream)
+        self._check_room(entry)
+        entry.punctuate()
+        if entry.is_crowded():
+            self._relieve(entry)
+
     def _check_room(self, entry: EngineStream) -> None:
         """Raise StreamFullError if a stream has no room, and cannot get any now."""
         if entry.is_full() and not self._relieve(entry):

@@ -205,6 +205,20 @@ def test_deletions_that_are_not_read_make_a_stream_crowded_and_are_read_then() -
     assert not entry.is_crowded()
 
 
+def test_punctuations_that_are_not_read_make_a_stream_crowded() -> None:
+    entry = stream()
+    entry.punctuate()
+    assert entry.log.stored_rows == 0
+    reader = entry.log.reader(follows_punctuations=True)
+    for _ in range(4_096):
+        entry.punctuate()
+    assert not entry.is_crowded()
+    entry.punctuate()
+    assert entry.is_crowded()
+    reader.take(0, punctuations=4_097)
+    assert (entry.log.punctuations, entry.is_crowded()) == ([], False)
+
+
 def test_no_key_is_no_deletion() -> None:
     entry = stream()
     entry.delete(rows().select(["k"]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from upstream import PositionNotKeptError
-from upstream.tables.log import Deletion, Log, LogReader, Moment
+from upstream.tables.log import Deletion, Log, LogReader, Moment, Punctuation
 
 
 def rows(*numbers: int) -> pa.Table:
@@ -99,6 +99,81 @@ def test_a_reader_that_does_not_follow_deletions_knows_nothing_of_them() -> None
     assert reader.first_waiting() == 2.0
     follower.take(1, 1)
     assert [follower.waiting, len(log.deletions)] == [0, 0]
+
+
+def test_a_punctuation_is_read_at_its_place_among_the_rows() -> None:
+    log = Log()
+    reader = log.reader(follows_punctuations=True)
+    log.punctuate(1.0)
+    log.add(rows(1, 2), 2.0)
+    log.punctuate(3.0)
+    log.punctuate(4.0)
+    log.add(rows(3), 5.0)
+    kinds = [type(each).__name__ for each in reader.peek_punctuated()]
+    assert kinds == ["Punctuation", "Batch", "Punctuation", "Punctuation", "Batch"]
+    assert (reader.waiting, reader.waiting_rows, reader.waiting_batches) == (6, 3, 5)
+    assert (reader.first_waiting(), log.stored_rows, log.stored_pieces) == (1.0, 6, 5)
+    reader.take(1, punctuations=1)
+    [batch, punctuation, *_] = reader.peek_punctuated()
+    assert isinstance(punctuation, Punctuation)
+    assert (batch.number, punctuation.at, punctuation.number) == (0, 2, 1)
+    reader.take(2, punctuations=2)
+    assert (reader.waiting, reader.first_waiting(), log.stored_rows) == (0, None, 0)
+
+
+def test_a_reader_that_does_not_follow_punctuations_knows_nothing_of_them() -> None:
+    log = Log()
+    reader, deletions = log.reader(), log.reader(follows_deletions=True)
+    log.punctuate(1.0)
+    assert (log.punctuations, log.stored_pieces) == ([], 0)
+    follower = log.reader(follows_punctuations=True)
+    log.delete(rows(1), 2.0)
+    log.punctuate(3.0)
+    assert [each.waiting for each in (reader, deletions, follower)] == [0, 1, 1]
+    assert (reader.first_waiting(), deletions.first_waiting()) == (None, 2.0)
+    assert (reader.peek_punctuated(), deletions.peek_punctuated()) == ([], [])
+    assert [each.number for each in follower.peek_punctuated()] == [1]
+    follower.close()
+    assert log.punctuations == []
+
+
+def test_another_reader_has_its_own_place_among_the_punctuations() -> None:
+    log = Log()
+    reader = log.reader(follows_punctuations=True)
+    for _ in range(3):
+        log.punctuate(1.0)
+    reader.take(0, punctuations=1)
+    other = reader.fork()
+    reader.take(0, punctuations=2)
+    assert [each.number for each in other.peek_punctuated()] == [1, 2]
+    other.take(0, punctuations=1)
+    assert (reader.waiting, other.waiting, len(log.punctuations)) == (0, 1, 1)
+
+
+def test_a_reader_takes_no_more_punctuations_than_there_are() -> None:
+    log = Log()
+    reader = log.reader(follows_punctuations=True)
+    log.punctuate(1.0)
+    with pytest.raises(AssertionError):
+        reader.take(0, punctuations=2)
+
+
+def test_while_a_log_is_held_its_readers_see_no_new_punctuation() -> None:
+    log = Log()
+    reader = log.reader(follows_punctuations=True)
+    log.punctuate(1.0)
+    moment = Moment()
+    log.hold(moment)
+    log.punctuate(2.0)
+    late = log.reader(follows_punctuations=True)
+    log.punctuate(3.0)
+    log.punctuate(4.0)
+    assert (reader.waiting, reader.waiting_batches, reader.first_waiting()) == (1, 1, 1.0)
+    assert [each.arrival for each in reader.peek_punctuated()] == [1.0]
+    reader.close()
+    assert (late.peek_punctuated(), late.first_waiting()) == ([], None)
+    del moment
+    assert (late.waiting, late.first_waiting()) == (2, 3.0)
 
 
 def test_while_a_log_is_held_its_readers_see_nothing_new() -> None:
@@ -197,6 +272,11 @@ class LogMachine(RuleBasedStateMachine):
         self.places: dict[LogReader, int] = {}
         self.events: list[tuple[str, int]] = []
         self.followers: dict[LogReader, int] = {}
+        """Readers that follow deletions."""
+        self.punctuated: list[tuple[str, int]] = []
+        """The rows and punctuations."""
+        self.epochs: dict[LogReader, int] = {}
+        """Readers that follow punctuations."""
 
     @rule(count=st.integers(0, 4))
     def add(self, count: int) -> None:
@@ -206,6 +286,39 @@ class LogMachine(RuleBasedStateMachine):
         self.arrivals.extend(arrival for _ in numbers)
         self.log.add(rows(*numbers), arrival)
         self.events.extend(("r", number) for number in numbers)
+        self.punctuated.extend(("r", number) for number in numbers)
+
+    @rule()
+    def punctuate(self) -> None:
+        self.punctuated.append(("p", self.log.punctuated))
+        self.log.punctuate(float(len(self.arrivals)))
+
+    @rule()
+    def follow_epochs(self) -> None:
+        self.epochs[self.log.reader(follows_punctuations=True)] = len(self.punctuated)
+
+    @precondition(lambda self: self.epochs)
+    @rule(data=st.data())
+    def fork_epochs(self, data: st.DataObject) -> None:
+        reader = data.draw(st.sampled_from(list(self.epochs)))
+        self.epochs[reader.fork()] = self.epochs[reader]
+
+    @precondition(lambda self: self.epochs)
+    @rule(data=st.data())
+    def follow_epochs_on(self, data: st.DataObject) -> None:
+        reader = data.draw(st.sampled_from(list(self.epochs)))
+        place = self.epochs[reader]
+        count = data.draw(st.integers(0, len(self.punctuated) - place))
+        taken = [kind for kind, _ in self.punctuated[place : place + count]]
+        reader.take(taken.count("r"), punctuations=taken.count("p"))
+        self.epochs[reader] = place + count
+
+    @precondition(lambda self: self.epochs)
+    @rule(data=st.data())
+    def stop_following_epochs(self, data: st.DataObject) -> None:
+        reader = data.draw(st.sampled_from(list(self.epochs)))
+        reader.close()
+        del self.epochs[reader]
 
     @rule()
     def delete(self) -> None:
@@ -278,6 +391,22 @@ class LogMachine(RuleBasedStateMachine):
             assert self.log.deletions == []
 
     @invariant()
+    def every_reader_finds_the_punctuations_between_the_rows(self) -> None:
+        for reader, place in self.epochs.items():
+            found = [
+                ("p", each.number)
+                if isinstance(each, Punctuation)
+                else ("r", *each.rows["x"].to_pylist())
+                for each in reader.peek_punctuated()
+            ]
+            flat = [(kind, number) for kind, *numbers in found for number in numbers]
+            assert flat == self.punctuated[place:]
+            assert reader.waiting == len(flat)
+            assert (reader.first_waiting() is None) == (not flat)
+        if not self.epochs:
+            assert self.log.punctuations == []
+
+    @invariant()
     def every_reader_finds_what_it_has_not_taken(self) -> None:
         for reader, place in self.places.items():
             assert waiting(reader) == self.all_rows[place:]
@@ -291,12 +420,15 @@ class LogMachine(RuleBasedStateMachine):
 
     @invariant()
     def no_more_is_stored_than_the_batch_of_the_slowest_reader_and_what_came_after(self) -> None:
-        of_followers = [reader.position for reader in self.followers]
+        of_followers = [reader.position for reader in (*self.followers, *self.epochs)]
         slowest = min([*self.places.values(), *of_followers], default=len(self.all_rows))
         of_its_batch = self.arrivals[slowest:]
         whole = sum(arrival >= of_its_batch[0] for arrival in self.arrivals) if of_its_batch else 0
         keys = sum(each.keys.num_rows for each in self.log.deletions)
-        assert self.log.stored_rows <= whole + keys
+        slowest_epoch = min(self.epochs.values(), default=len(self.punctuated))
+        punctuations = sum(kind == "p" for kind, _ in self.punctuated[slowest_epoch:])
+        assert len(self.log.punctuations) == punctuations
+        assert self.log.stored_rows <= whole + keys + punctuations
         assert self.log.rows == len(self.all_rows)
 
 

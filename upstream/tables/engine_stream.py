@@ -2,6 +2,7 @@
 
 append -> conform -> log -> standing queries, each from its own position
 delete ------------^ | `-> the newest row of each key, for one-time queries
+punctuate ---------^ |
                      `-> a `Stream` of the library, for Python plans, if there are any
 """
 
@@ -97,10 +98,13 @@ class EngineStream:
         if self.is_crowded():
             self._relieve()
 
+    def punctuate(self) -> None:
+        """Store that the open chunk of each `epochs` over the stream ends now."""
+        self.log.punctuate(self._clock.now())
+
     def is_crowded(self) -> bool:
         """Tell whether so much is stored that slow readers should read it."""
-        stored = len(self.log.batches) + len(self.log.deletions)
-        return stored > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
+        return self.log.stored_pieces > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
 
     def is_full(self) -> bool:
         """Tell whether so much is stored that no more is accepted before it is read."""

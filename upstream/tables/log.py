@@ -6,7 +6,8 @@ position. What all readers have passed is removed, and a log without readers kee
 
 A deletion of keys is stored beside the batches, with the number of rows that arrived before it. So
 the numbers of rows, and readers that read rows only, know nothing of deletions. A reader that
-follows deletions has a second position, among the deletions.
+follows deletions has a second position, among the deletions. It is the same for punctuations, which
+mark the end of an epoch.
 
 Any thread may add while others read. The lock is held while lists are changed and positions are
 looked up, and never while rows are read. Each reader belongs to one thread at a time.
@@ -21,9 +22,10 @@ from math import inf
 from operator import attrgetter
 from secrets import token_hex
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..errors import PositionNotKeptError
+from .log_entries import LogEntries
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +55,35 @@ class Deletion:
     number: int
     """How many deletions arrived before it."""
 
+    @property
+    def size(self) -> int:
+        """How much it counts among the stored rows: its keys."""
+        return int(self.keys.num_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuation:
+    """The mark that ends the open chunk of each `epochs` over the stream."""
+
+    arrival: float
+    at: int
+    """How many rows arrived before it; a batch ends there."""
+    number: int
+    """How many punctuations arrived before it."""
+    size: int = 1
+    """How much it counts among the stored rows."""
+
+
+Stored: TypeAlias = Batch | Deletion | Punctuation
+
+
+class Seen(NamedTuple):
+    """How many rows, deletions and punctuations readers see."""
+
+    rows: int
+    deletions: int
+    punctuations: int
+
 
 class Moment:
     """What is seen of logs for as long as this object exists; nothing keeps it but the reading."""
@@ -61,19 +92,18 @@ class Moment:
 
 
 class Log:
-    """The batches and the deletions of one stream that its readers have not read yet."""
+    """The batches of one stream, and what came beside them, that its readers have not read yet."""
 
     __slots__ = (
         "_arrival",
-        "_deleted_keys",
+        "_deletions",
         "_first",
         "_held",
         "_identity",
         "_numbered",
+        "_punctuations",
         "_readers",
         "batches",
-        "deleted",
-        "deletions",
         "lock",
         "origin",
         "rows",
@@ -91,14 +121,10 @@ class Log:
         """The number of the first stored row, or of the next row if none is stored."""
         self.rows = 0
         """How many rows have ever arrived."""
-        self.deletions: list[Deletion] = []
-        """The stored deletions; they are read and changed under the lock."""
-        self.deleted = 0
-        """How many deletions have ever arrived."""
-        self._deleted_keys = 0
-        """How many keys the stored deletions have."""
-        self._held: tuple[weakref.ref[Moment], int, int] | None = None
-        """The moment that readers see, with the rows and deletions that there were, or None."""
+        self._deletions = LogEntries[Deletion]()
+        self._punctuations = LogEntries[Punctuation]()
+        self._held: tuple[weakref.ref[Moment], Seen] | None = None
+        """The moment that readers see, with what there was then, or None."""
         self._identity = ""
         self.origin: int | None = None
         """How many rows of the stream another engine received before the first one here. None if
@@ -112,9 +138,37 @@ class Log:
             return self._identity
 
     @property
+    def deletions(self) -> list[Deletion]:
+        """The stored deletions; they are read and changed under the lock."""
+        return self._deletions.stored
+
+    @property
+    def deleted(self) -> int:
+        """How many deletions have ever arrived."""
+        return self._deletions.came
+
+    @property
+    def punctuations(self) -> list[Punctuation]:
+        """The stored punctuations; they are read and changed under the lock."""
+        return self._punctuations.stored
+
+    @property
+    def punctuated(self) -> int:
+        """How many punctuations have ever arrived."""
+        return self._punctuations.came
+
+    @property
     def stored_rows(self) -> int:
-        """How many rows and deleted keys are stored, unless another thread is changing that."""
-        return self.rows - self._first + self._deleted_keys
+        """How many rows, deleted keys and punctuations are stored.
+
+        Another thread may be changing that.
+        """
+        return self.rows - self._first + self._deletions.size + self._punctuations.size
+
+    @property
+    def stored_pieces(self) -> int:
+        """How many batches, deletions and punctuations are stored."""
+        return len(self.batches) + len(self.deletions) + len(self.punctuations)
 
     def add(self, rows: pa.Table, arrival: float) -> None:
         """Add a batch if there are readers. Its arrival is never before that of the last batch.
@@ -136,10 +190,19 @@ class Log:
         """Add a deletion if there are readers that follow deletions."""
         with self.lock:
             self._arrival = max(arrival, self._arrival)
-            if any(reader.follows_deletions for reader in self._readers):
-                self.deletions.append(Deletion(keys, self._arrival, self.rows, self.deleted))
-                self._deleted_keys += int(keys.num_rows)
-            self.deleted += 1
+            self._deletions.add(
+                lambda number: Deletion(keys, self._arrival, self.rows, number),
+                (reader.deletions for reader in self._readers),
+            )
+
+    def punctuate(self, arrival: float) -> None:
+        """Add a punctuation if there are readers that follow punctuations."""
+        with self.lock:
+            self._arrival = max(arrival, self._arrival)
+            self._punctuations.add(
+                lambda number: Punctuation(self._arrival, self.rows, number),
+                (reader.punctuations for reader in self._readers),
+            )
 
     def hold(self, moment: Moment) -> None:
         """Let readers see nothing that arrives from now on, as long as the moment exists.
@@ -147,19 +210,20 @@ class Log:
         So several readers of one log read the same rows, whatever other threads append meanwhile.
         """
         with self.lock:
-            self._held = weakref.ref(moment), self.rows, self.deleted
+            self._held = weakref.ref(moment), self._now()
 
     def release(self) -> None:
         """Let readers see everything."""
         self._held = None
 
     @property
-    def seen(self) -> tuple[int, int]:
-        """How many rows and deletions readers see."""
+    def seen(self) -> Seen:
+        """How much readers see."""
         held = self._held
-        if held is None or held[0]() is None:
-            return self.rows, self.deleted
-        return held[1:]
+        return self._now() if held is None or held[0]() is None else held[1]
+
+    def _now(self) -> Seen:
+        return Seen(self.rows, self._deletions.came, self._punctuations.came)
 
     def reader(
         self,
@@ -167,11 +231,13 @@ class Log:
         *,
         follows_deletions: bool = False,
         deletions: int | None = None,
+        follows_punctuations: bool = False,
     ) -> LogReader:
         """Return a new reader for what arrives from now on, or from a saved position on.
 
-        Deletions are followed from now on, or from the one with the number `deletions`. Raises
-        PositionNotKeptError if what follows there was removed, or has not arrived yet.
+        Deletions are followed from now on, or from the one with the number `deletions`;
+        punctuations from now on. Raises PositionNotKeptError if what follows there was removed, or
+        has not arrived yet.
         """
         with self.lock:
             first = self._first
@@ -181,17 +247,18 @@ class Log:
                 raise PositionNotKeptError(position, first=first, end=self.rows)
             if deletions is None:
                 deletions = self.deleted if follows_deletions else None
-            elif not self._first_deletion() <= deletions <= self.deleted:
+            elif not self._deletions.first <= deletions <= self.deleted:
                 first = self.deletions[0].at if self.deletions else self.rows
                 raise PositionNotKeptError(position, first=first, end=self.rows)
-            reader = LogReader(self, position, deletions)
+            punctuations = self._punctuations.came if follows_punctuations else None
+            reader = LogReader(self, position, deletions, punctuations)
             self._readers.append(reader)
             return reader
 
     def beside(self, reader: LogReader) -> LogReader:
         """Return another reader at the place of this one."""
         with self.lock:
-            other = LogReader(self, reader.position, reader.deletions)
+            other = LogReader(self, reader.position, reader.deletions, reader.punctuations)
             self._readers.append(other)
             return other
 
@@ -203,11 +270,8 @@ class Log:
             if passed:
                 del self.batches[:passed]
                 self._first = self.batches[0].first if self.batches else self.rows
-            if self.deletions:
-                passed = self._first_followed() - self.deletions[0].number
-                keys = sum(each.keys.num_rows for each in self.deletions[:passed])
-                self._deleted_keys -= int(keys)
-                del self.deletions[:passed]
+            self._deletions.trim(reader.deletions for reader in self._readers)
+            self._punctuations.trim(reader.punctuations for reader in self._readers)
 
     def deletions_after(self, row: int) -> int | None:
         """Return the number of the first deletion that came when this row had not arrived yet.
@@ -215,20 +279,15 @@ class Log:
         None if it may have been removed.
         """
         with self.lock:
-            stored = self.deletions
-            first = self._first_deletion()
-            if first and not (stored and stored[0].at < row):
-                return None
-            return first + sum(each.at < row for each in stored)
+            return self._deletions.number_after(row)
 
-    def _first_deletion(self) -> int:
-        """Return the number of the first stored deletion, or of the next one if none is stored."""
-        return self.deletions[0].number if self.deletions else self.deleted
+    def deletions_for(self, reader: LogReader) -> list[Deletion]:
+        """Return the deletions that wait for a reader; the lock is held for it."""
+        return self._deletions.between(reader.deletions, self.seen.deletions)
 
-    def _first_followed(self) -> int:
-        """Return the number of the first deletion that some reader has not passed."""
-        positions = (reader.deletions for reader in self._readers)
-        return min((each for each in positions if each is not None), default=self.deleted)
+    def punctuations_for(self, reader: LogReader) -> list[Punctuation]:
+        """Return the punctuations that wait for a reader; the lock is held for it."""
+        return self._punctuations.between(reader.punctuations, self.seen.punctuations)
 
     def leave(self, reader: LogReader) -> None:
         """Remove a reader."""
@@ -245,15 +304,23 @@ class LogReader:
     """One query's place in a log; its `position` can be saved, and a reader opened there again.
 
     A reader does not look at earlier rows, so a slow reader makes the others no slower. `deletions`
-    is the number of the next deletion, or None if the reader does not follow deletions.
+    is the number of the next deletion, or None if the reader does not follow deletions; and
+    `punctuations` likewise.
     """
 
-    __slots__ = ("_log", "deletions", "origin", "position")
+    __slots__ = ("_log", "deletions", "origin", "position", "punctuations")
 
-    def __init__(self, log: Log, position: int, deletions: int | None = None) -> None:
+    def __init__(
+        self,
+        log: Log,
+        position: int,
+        deletions: int | None = None,
+        punctuations: int | None = None,
+    ) -> None:
         self._log = log
         self.origin = self.position = position
         self.deletions = deletions
+        self.punctuations = punctuations
 
     @property
     def follows_deletions(self) -> bool:
@@ -262,23 +329,27 @@ class LogReader:
 
     @property
     def waiting(self) -> int:
-        """How many rows, and deletions that it follows, wait for this reader."""
-        rows, deletions = self._log.seen
+        """How many rows, deletions and punctuations that it follows wait for this reader."""
+        rows, deletions, punctuations = self._log.seen
         waiting = rows - self.position
-        return waiting if self.deletions is None else waiting + deletions - self.deletions
+        if self.deletions is not None:
+            waiting += deletions - self.deletions
+        if self.punctuations is not None:
+            waiting += punctuations - self.punctuations
+        return waiting
 
     @property
     def waiting_rows(self) -> int:
         """How many rows wait for this reader."""
-        return self._log.seen[0] - self.position
+        return self._log.seen.rows - self.position
 
     @property
     def waiting_batches(self) -> int:
-        """How many batches, and deletions that it follows, wait for this reader."""
+        """How many batches, deletions and punctuations that it follows wait for this reader."""
         with self._log.lock:
-            places = map(self._log.place_of, (self.position, self._log.seen[0]))
-            first, end = places
-            return end - first + len(self._deletions())
+            first, end = self._places()
+            followed = len(self._log.deletions_for(self)) + len(self._log.punctuations_for(self))
+            return end - first + followed
 
     def peek(self) -> list[Batch]:
         """Return the waiting batches without taking them; the first may be cut."""
@@ -288,12 +359,22 @@ class LogReader:
     def peek_all(self) -> list[Batch | Deletion]:
         """Return the waiting batches and followed deletions in the order of their arrival."""
         with self._log.lock:
-            batches, deletions = self._batches(), self._deletions()
+            batches, deletions = self._batches(), self._log.deletions_for(self)
         # `sorted` is stable, so a deletion comes before the rows behind it
         return sorted([*deletions, *batches], key=_place) if deletions else [*batches]
 
+    def peek_punctuated(self) -> list[Batch | Punctuation]:
+        """Return the waiting batches and followed punctuations in the order of their arrival."""
+        with self._log.lock:
+            batches, punctuations = self._batches(), self._log.punctuations_for(self)
+        return sorted([*punctuations, *batches], key=_place) if punctuations else [*batches]
+
+    def _places(self) -> tuple[int, int]:
+        """Return the place of the first waiting batch, and the place behind the last one."""
+        return self._log.place_of(self.position), self._log.place_of(self._log.seen.rows)
+
     def _batches(self) -> list[Batch]:
-        first, end = map(self._log.place_of, (self.position, self._log.seen[0]))
+        first, end = self._places()
         batches = self._log.batches[first:end]
         if batches and batches[0].first < self.position:
             cut = batches[0]
@@ -301,28 +382,25 @@ class LogReader:
             batches[0] = Batch(rows, cut.arrival, self.position, cut.end, cut.number)
         return batches
 
-    def _deletions(self) -> list[Deletion]:
-        stored = self._log.deletions
-        if self.deletions is None or not stored:
-            return []
-        before = stored[0].number
-        return stored[self.deletions - before : self._log.seen[1] - before]
-
     def first_waiting(self) -> float | None:
         """Return the arrival of what waits first, or None."""
         with self._log.lock:
-            first, end = map(self._log.place_of, (self.position, self._log.seen[0]))
-            waiting: list[Batch | Deletion] = [*self._log.batches[first : min(first + 1, end)]]
-            waiting += self._deletions()[:1]
+            first, end = self._places()
+            waiting: list[Stored] = [*self._log.batches[first : min(first + 1, end)]]
+            waiting += self._log.deletions_for(self)[:1]
+            waiting += self._log.punctuations_for(self)[:1]
         return min((each.arrival for each in waiting), default=None)
 
-    def take(self, rows: int, deletions: int = 0) -> None:
-        """Take a number of rows and of deletions, which need not be kept for this reader."""
+    def take(self, rows: int, deletions: int = 0, punctuations: int = 0) -> None:
+        """Take rows, deletions and punctuations, which need not be kept for this reader."""
         assert rows <= self.waiting_rows
         self.position += rows
         if self.deletions is not None:
             assert self.deletions + deletions <= self._log.deleted
             self.deletions += deletions
+        if self.punctuations is not None:
+            assert self.punctuations + punctuations <= self._log.punctuated
+            self.punctuations += punctuations
         self._log.trim()
 
     def fork(self) -> LogReader:
@@ -334,6 +412,6 @@ class LogReader:
         self._log.leave(self)
 
 
-def _place(waiting: Batch | Deletion) -> int:
+def _place(waiting: Stored) -> int:
     """Return how many rows arrived before."""
-    return waiting.at if isinstance(waiting, Deletion) else waiting.first
+    return waiting.first if isinstance(waiting, Batch) else waiting.at

@@ -7,8 +7,9 @@ from math import gcd
 
 import pyarrow as pa
 
-from upstream.queries.chunks.cutter import Cut
+from upstream.queries.chunks.cutter import Cut, Cutter
 from upstream.queries.chunks.grid import EvenGrid
+from upstream.queries.chunks.input_cuts import cuts_along
 from upstream.queries.chunks.progress import Progress
 from upstream.queries.chunks.reading import Input
 from upstream.queries.chunks.windows import EndTimes, Schedule, Windows
@@ -47,9 +48,9 @@ class Feed:
             close_after=close_after,
             since=since,
         )
-        self.input = Input(
-            definition, self.log.reader(), self.grid, self.progress, lateness=lateness
-        )
+        reader = self.log.reader()
+        cuts = cuts_along(axis, definition, Cutter(self.grid, lateness), reader)
+        self.input = Input(reader, self.grid, self.progress, cuts)
 
     def add(self, arrival: float, *times: object) -> None:
         """Let rows arrive without reading them."""

@@ -248,7 +248,7 @@ def test_a_batch_is_taken_as_a_whole_or_not_at_all(monkeypatch: pytest.MonkeyPat
     read.add(0, 1.0, 5)
     read.add(0, 2.0, 6)
     read.add(1, 3.0, 7)
-    cut, calls = read.feeds[0].input._cutter.cut, 0
+    cut, calls = read.feeds[0].input._cuts.cut, 0
 
     def interrupted(*arguments: object) -> object:
         nonlocal calls
@@ -258,7 +258,7 @@ def test_a_batch_is_taken_as_a_whole_or_not_at_all(monkeypatch: pytest.MonkeyPat
         return cut(*arguments)  # type: ignore[arg-type]  # as it was called
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(read.feeds[0].input._cutter), "cut", lambda _, *each: interrupted(*each))
+        patch.setattr(type(read.feeds[0].input._cuts), "cut", lambda _, *each: interrupted(*each))
         with pytest.raises(KeyboardInterrupt):
             read.read()
     assert (read.held(0), read.held(1), read.reading.late_rows()) == ([5], [], 0)

@@ -187,6 +187,96 @@ def test_other_windows_are_refused_where_the_last_of_them_is(
     assert shown(caught) == windows[-1]
 
 
+def test_epochs_consist_of_the_chunks_that_are_kept() -> None:
+    query = parsed("epochs(ticks, 10, keep => 3, offset => 4)", "epochs(ticks, 10, offset => 4)")
+    grid = grid_of(query.windows, TICKS)
+    assert grid == EvenGrid(10, 4)
+    schedule = schedule_of(query.windows, grid)
+    assert schedule is not None
+    assert schedule.windows == (Windows(3, 1), Windows(1, 1))
+
+
+@pytest.mark.parametrize("cut", ["rows => 7", "by => sensor", "punctuation => tick > 3"])
+def test_epochs_that_are_not_cut_by_time_are_counted(cut: str) -> None:
+    windows = parsed(f"epochs(ticks, {cut}, keep => 4)").windows
+    grid = grid_of(windows, TICKS)
+    assert grid == EvenGrid(1)
+    schedule = schedule_of(windows, grid)
+    assert schedule is not None
+    assert schedule.windows == (Windows(4, 1),)
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        ("epochs(ticks, 10)", "epochs(ticks, 10, keep => 3, pairing => 'window')"),
+        (
+            "epochs(ticks, 10, pairing => 'newest')",
+            "epochs(ticks, 10)",
+            "epochs(ticks, 10, pairing => 'NEWEST')",
+        ),
+        ("epochs(ticks, rows => 3)", "epochs(trades, rows => 5, keep => 2)"),
+        ("epochs(ticks, by => sensor)", "epochs(trades, by => (symbol, size))"),
+        ("epochs(ticks, punctuation => tick > 3)", "epochs(trades, punctuation => price > 3)"),
+        (
+            "epochs(trades, INTERVAL '1 month', zone => 'Asia/Tokyo')",
+            "epochs(trades, INTERVAL '1 month', keep => 12, zone => 'Asia/Tokyo')",
+        ),
+        (
+            "epochs(ms, INTERVAL '1 s', by => arrival)",
+            "epochs(news, INTERVAL '1 s', by => arrival)",
+        ),
+    ],
+    ids=" and ".join,
+)
+def test_epochs_that_are_cut_alike_go_together(windows: tuple[str, ...]) -> None:
+    check(parsed(*windows))
+
+
+@pytest.mark.parametrize(
+    ("windows", "why"),
+    [
+        (("epochs(ticks, 10)", "tumble(ticks, 10)"), "combined with another window"),
+        (("rows(ticks, 10)", "epochs(ticks, rows => 10)"), "combined with another window"),
+        (("epochs(ticks, 10)", "epochs(ticks, rows => 10)"), "cut in the same way"),
+        (("epochs(ticks, by => sensor)", "epochs(ticks, rows => 10)"), "cut in the same way"),
+        (("epochs(ticks, by => tick)", "epochs(ticks, punctuation => true)"), "in the same way"),
+        (("epochs(ticks, 10)", "epochs(ticks, 20)"), "the same length and offset"),
+        (("epochs(ticks, 10)", "epochs(ticks, 10, offset => 3)"), "the same length and offset"),
+        (
+            ("epochs(ms, INTERVAL '1 s')", "epochs(trades, INTERVAL '1 ms')"),
+            "times of one kind",
+        ),
+        (
+            ("epochs(ms, INTERVAL '1 s')", "epochs(ms, INTERVAL '1 s', by => arrival)"),
+            "times of one kind",
+        ),
+        (
+            (
+                "epochs(ms, INTERVAL '1 month')",
+                "epochs(ms, INTERVAL '1 month', zone => 'Asia/Tokyo')",
+            ),
+            "months of the same zone",
+        ),
+        (("epochs(ticks, 10, pairing => 'window')",), "needs epochs of two streams"),
+        (
+            (
+                "epochs(ticks, 10, pairing => 'window')",
+                "epochs(ticks, 10)",
+                "epochs(ticks, 10, pairing => 'newest')",
+            ),
+            "have one pairing, not 'window' and 'newest'",
+        ),
+    ],
+    ids=lambda each: each if isinstance(each, str) else " and ".join(each),
+)
+def test_epochs_that_are_cut_differently_are_refused(windows: tuple[str, ...], why: str) -> None:
+    with pytest.raises(WindowError, match=why) as caught:
+        check(parsed(*windows))
+    assert caught.value.hint
+    assert shown(caught) == windows[-1]
+
+
 def test_windows_that_would_be_made_of_too_many_chunks_are_refused() -> None:
     query = parsed("tumble(ticks, 10)")
     check_steps(query, 0, Schedule([Windows(1_000_000, 1)]))
@@ -213,6 +303,9 @@ def query_over(window: str) -> ParsedQuery:
         ("hop(ticks, 9, 3)", None, ""),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "allowed_lateness", "no row is late"),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
+        ("epochs(ticks, 9)", "allowed_lateness", "an epoch is committed once"),
+        ("epochs(trades, rows => 9)", "allowed_lateness", "an epoch is committed once"),
+        ("epochs(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
     ],
 )
 def test_a_choice_that_a_window_cannot_have_is_refused(
@@ -231,6 +324,11 @@ def test_a_choice_that_a_window_cannot_have_is_refused(
 
 def test_a_landmark_with_a_slide_closes_after_silence() -> None:
     refuse_unfitting(query_over("landmark(trades, INTERVAL '1 day')"), 0, Choices(close_after=1))
+
+
+@pytest.mark.parametrize("cut", ["10", "rows => 9", "by => sensor", "punctuation => tick > 3"])
+def test_epochs_close_after_silence(cut: str) -> None:
+    refuse_unfitting(query_over(f"epochs(ticks, {cut})"), 0, Choices(close_after=1))
 
 
 def test_without_a_window_nothing_is_late_or_closed() -> None:

@@ -117,6 +117,12 @@ def test_rows_cannot_meet_what_changes_after_they_arrived(
     assert caught.value.hint.startswith("group bids in a subquery first")
 
 
+def test_a_view_cannot_read_epochs(engine: Engine) -> None:
+    with refused(WindowError, "epochs", "a view cannot read epochs") as caught:
+        engine.sql("CREATE VIEW v AS SELECT count(*) AS n FROM epochs(bids, rows => 3)")
+    assert "epochs(bids, …) with CREATE STREAM … AS" in caught.value.hint
+
+
 def test_windows_that_close_do_not_go_with_all_rows(engine: Engine) -> None:
     with refused(WindowError, "bids", "cannot also read all rows of bids") as caught:
         engine.sql("CREATE VIEW v AS SELECT count(*) AS n FROM bids, tumble(asks, 10) AS a")

@@ -38,5 +38,5 @@ def test_a_window_is_a_value() -> None:
 
 def test_kinds_have_the_names_of_their_functions() -> None:
     assert [str(kind) for kind in WindowKind] == [
-        *("tumble", "hop", "rows", "latest", "landmark", "session", "stream", "view"),
+        *("tumble", "hop", "rows", "latest", "landmark", "session", "epochs", "stream", "view"),
     ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .grid import Grid, Integers
+    from .ordinal_cuts import OrdinalCut
 
 MICROSECONDS = 1_000_000
 
@@ -29,7 +30,8 @@ class Cut:
     """A batch in pieces: the rows of one chunk each, in the order of chunks, and the late rows.
 
     `oldest` and `newest` are times of accepted rows. `amended` are the chunks of accepted rows that
-    were late. `progress` is how far time has passed with these rows.
+    were late. `progress` is how far time has passed with these rows. `ordinals` is what counts them
+    if chunks are numbered in the order of arrival.
     """
 
     pieces: list[Piece]
@@ -38,6 +40,7 @@ class Cut:
     newest: int = 0
     late: int = 0
     amended: tuple[int, ...] = ()
+    ordinals: OrdinalCut | None = None
 
 
 def microseconds(seconds: float) -> int:
@@ -83,6 +86,10 @@ class Cutter:
         if is_ordered and (newest is None or first >= newest):
             return Cut(self._slices(rows, times), last, first, last)
         return self._cut_unordered(rows, times, newest)
+
+    def end_of_chunk(self, time: int) -> int:
+        """Return when the chunk that contains a time ends."""
+        return self._grid.start_of(self._grid.chunk_of(time) + 1)
 
     def _slices(self, rows: pa.Table, times: Integers) -> list[Piece]:
         """Cut rows whose chunks ascend, without copying them."""

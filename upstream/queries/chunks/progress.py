@@ -31,7 +31,6 @@ class Progress:
 
     __slots__ = (
         "_ends",
-        "_newest_row",
         "_noted_end",
         "_seconds_per_unit",
         "_since",
@@ -40,6 +39,7 @@ class Progress:
         "closings",
         "last_arrival",
         "newest",
+        "newest_row",
         "passes_by_clock",
     )
 
@@ -64,7 +64,8 @@ class Progress:
         """For each moment at which rows closed windows: the time that they passed, and the
         moment."""
         self._noted_end: int | None = None
-        self._newest_row: int | None = None
+        self.newest_row: int | None = None
+        """The time of the newest row."""
         self.newest: int | None = None
         """The time that rows, or silence, have reached."""
         self.last_arrival: float | None = None
@@ -78,8 +79,12 @@ class Progress:
         self.newest = progress
         if newest is None:  # rows that are all too late do not end a silence
             return
-        self._newest_row = newest if self._newest_row is None else max(newest, self._newest_row)
+        self.newest_row = newest if self.newest_row is None else max(newest, self.newest_row)
         self.last_arrival = arrival
+        self._note_closing(arrival)
+
+    def _note_closing(self, arrival: float) -> None:
+        """Note when time passed the ends of windows."""
         if self._ends is not None:
             passed = self._passed_by_rows()
             end = self._ends.newest(passed)
@@ -89,14 +94,47 @@ class Progress:
 
     def passed(self, now: float) -> int | None:
         """Return the time that has passed: windows that end by then are closed."""
+        passed = self.would_pass(now)
+        if self.newest_row is not None and self.is_silent(now):
+            self.newest = passed
+        return passed
+
+    def would_pass(self, now: float) -> int | None:
+        """Return the time that will have passed at a moment if no row comes until then."""
         if self.axis is Axis.ARRIVAL:
             return microseconds(now)
-        if self._newest_row is None:
+        if self.newest_row is None:
             is_absent = self.close_after is not None and now - self._since >= self.close_after
             return FOREVER if is_absent else None  # a stream that has no row yet delays nothing
-        if self.is_silent(now):
-            self.newest = max(self.newest or 0, self._passed_in_silence(now))
-        return self._passed_by_rows()
+        passed = self._passed_by_rows()
+        return max(passed, self._passed_in_silence(now)) if self.is_silent(now) else passed
+
+    def idle_from(self) -> float | None:
+        """Return the moment from which on it is silent if no row comes, or None."""
+        if self.close_after is None or self.axis is Axis.ARRIVAL:
+            return None
+        last = self._since if self.last_arrival is None else self.last_arrival
+        moment = last + self.close_after
+        while moment - last < self.close_after:  # the sum was rounded
+            moment = nextafter(moment, inf)
+        return moment
+
+    def raise_to(self, time: int, *, since: float) -> None:
+        """Note that time has passed without this input: rows before it are late from now on.
+
+        Nothing has waited for this input since a moment.
+        """
+        if self.newest is None or time > self.newest:
+            self.newest = time
+            self._note_closing(since)
+
+    def punctuated(self, passed: int, arrival: float) -> None:
+        """Note that the source ended the open chunk: so far has time passed."""
+        self.newest = passed
+        if self.axis is Axis.ORDINAL:  # a chunk that ended without rows counts as well
+            self.newest_row = passed - 1
+            self.last_arrival = arrival
+        self._note_closing(arrival)
 
     def is_silent(self, now: float) -> bool:
         """Tell whether the stream was silent for so long that time passes by the clock."""
@@ -112,13 +150,15 @@ class Progress:
             return time / MICROSECONDS
         if self.close_after is None:
             return None
-        if self._newest_row is None or self.last_arrival is None:
+        if self.newest_row is None or self.last_arrival is None:
             return self._since + self.close_after
-        if self._newest_row >= time:
+        if self.newest_row >= time:
             return self._closed_at(time) or self.last_arrival
-        silence = (time - self._newest_row) * self._seconds_per_unit
+        silence = (time - self.newest_row) * self._seconds_per_unit
         if time <= self._open_slide_end():
             silence = 0.0
+        elif self.axis is Axis.ORDINAL:
+            return None  # no time passes between chunks that are numbered in the order of arrival
         moment = self.last_arrival + max(self.close_after, silence)
         while not (self.is_silent(moment) and self._passed_in_silence(moment) >= time):
             # the sum was rounded; at a moment that is due, the time must have passed
@@ -127,7 +167,7 @@ class Progress:
 
     def passed_at(self, time: int, now: float) -> float:
         """Return the moment at which a time passed, which it has by now."""
-        if self._newest_row is not None and self.axis is not Axis.ARRIVAL:
+        if self.newest_row is not None and self.axis is not Axis.ARRIVAL:
             moment = self._closed_at(time)
             if moment is not None:
                 return moment
@@ -151,12 +191,14 @@ class Progress:
 
     def _open_slide_end(self) -> int:
         """Return the first end of a window after the newest row."""
-        assert self._newest_row is not None
+        assert self.newest_row is not None
         assert self._ends is not None
-        return self._ends.after(self._newest_row)
+        return self._ends.after(self.newest_row)
 
     def _passed_in_silence(self, now: float) -> int:
-        assert self._newest_row is not None
+        assert self.newest_row is not None
         assert self.last_arrival is not None
+        if self.axis is Axis.ORDINAL:
+            return self._open_slide_end()
         silence = (now - self.last_arrival) / self._seconds_per_unit
-        return max(self._open_slide_end(), self._newest_row + int(silence))
+        return max(self._open_slide_end(), self.newest_row + int(silence))

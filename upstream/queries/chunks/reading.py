@@ -8,22 +8,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ...held_interrupt import HeldInterrupt
-from ..sql.window_clause import Axis
+from ...tables.log import Punctuation
 from .chunk_rows import ChunkRows
-from .cutter import Cutter, microseconds
+from .common_progress import CommonProgress
 from .grid import FOREVER
 from .ring import Ring
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...rows.stream_definition import StreamDefinition
     from ...tables.log import Batch, LogReader
     from .cutter import Cut, Piece
     from .grid import Grid
+    from .input_cuts import InputCuts
     from .progress import Progress
     from .walk import Walk
 
@@ -31,6 +31,8 @@ _OPEN_ROWS: Final = 65_536
 """If a chunk has this many rows, they are evaluated although more may arrive."""
 
 
+_MOST_AHEAD: Final = 1_000_000
+"""If an input has this many rows of chunks that wait for other inputs, no more of it are read."""
 _CLOSINGS: Final = 256
 """This many moments of closing are kept before those that are not needed are removed."""
 
@@ -41,8 +43,7 @@ class Input:
     __slots__ = (
         "_counted_chunk",
         "_counted_rows",
-        "_cutter",
-        "_definition",
+        "_cuts",
         "chunk_rows",
         "grid",
         "late",
@@ -51,21 +52,14 @@ class Input:
     )
 
     def __init__(
-        self,
-        definition: StreamDefinition,
-        reader: LogReader,
-        grid: Grid,
-        progress: Progress,
-        *,
-        lateness: int | None = None,
+        self, reader: LogReader, grid: Grid, progress: Progress, cuts: InputCuts
     ) -> None:
         self.reader = reader
         self.grid = grid
         self.progress = progress
         self.late = 0
         """How many rows arrived too late."""
-        self._definition = definition
-        self._cutter = Cutter(grid, lateness)
+        self._cuts = cuts
         self._counted_chunk: int | None = None
         self._counted_rows = 0
         self.chunk_rows = 0
@@ -77,13 +71,27 @@ class Input:
         The next batch follows once `took` has taken the last one.
         """
         for batch in self.reader.peek():
-            if self.progress.close_after is not None:
-                self.progress.passed(batch.arrival)  # rows of a slide that silence closed are late
-            yield batch, self._cut(batch)
+            yield batch, self.cut(batch)
+
+    def cut(self, batch: Batch) -> Cut:
+        """Cut the batch that waits first."""
+        if self.progress.close_after is not None:
+            self.progress.passed(batch.arrival)  # rows of a slide that silence closed are late
+        return self._cuts.cut(batch, self.progress.newest)
+
+    def punctuated(self, punctuation: Punctuation) -> None:
+        """End the open chunk, as the source said; this cannot fail."""
+        if self.progress.close_after is not None:
+            self.progress.passed(punctuation.arrival)
+        passed = self._cuts.end_of_open(self.progress)
+        if passed is not None:
+            self.progress.punctuated(passed, punctuation.arrival)
+        self.reader.take(0, punctuations=1)
 
     def took(self, batch: Batch, cut: Cut) -> None:
         """Take a batch, so that it is not read again."""
         self.late += cut.late
+        self._cuts.took(cut)
         self.progress.came(cut.progress, cut.newest if cut.pieces else None, batch.arrival)
         for chunk, rows in cut.pieces[-2:]:
             self._count(chunk, rows.num_rows)
@@ -97,14 +105,6 @@ class Input:
     def expected_rows(self) -> int:
         """Return the least number of rows to expect in the open chunk, from the chunk before it."""
         return max(self.chunk_rows, self._counted_rows)
-
-    def _cut(self, batch: Batch) -> Cut:
-        newest = self.progress.newest
-        if self.progress.axis is Axis.ROWS:
-            return self._cutter.cut_counted(batch.rows, batch.first - self.reader.origin)
-        if self.progress.axis is Axis.ARRIVAL:
-            return self._cutter.cut_one(batch.rows, microseconds(batch.arrival), newest)
-        return self._cutter.cut(batch.rows, self._definition.times(batch.rows), newest)
 
     def _count(self, chunk: int, rows: int) -> None:
         """Count the rows of the newest chunk, to predict the number of the next."""
@@ -121,10 +121,13 @@ class Inputs:
     Times are expressed by numbers of chunks: a number stands for the beginning of that chunk.
     """
 
-    __slots__ = ("grid", "inputs", "passes_by_clock", "progress")
+    __slots__ = ("_common", "grid", "inputs", "passes_by_clock", "progress")
 
-    def __init__(self, inputs: Sequence[Input]) -> None:
+    def __init__(self, inputs: Sequence[Input], common: CommonProgress | None = None) -> None:
         self.inputs = inputs
+        self._common = common
+        """How far time has passed if an idle input delays nothing; otherwise each one is waited
+        for."""
         self.progress = [each.progress for each in inputs]
         self.grid = inputs[0].grid
         self.passes_by_clock = all(each.passes_by_clock for each in self.progress)
@@ -135,6 +138,9 @@ class Inputs:
 
         None until all inputs have begun.
         """
+        if self._common is not None:
+            time = self._common.passed(now)
+            return None if time is None else self.grid.chunk_of(time)
         passed = [each.passed(now) for each in self.progress]
         known = [each for each in passed if each is not None]
         return self.grid.chunk_of(min(known)) if len(known) == len(passed) else None
@@ -142,11 +148,15 @@ class Inputs:
     def passed_at(self, chunk: int, now: float) -> float:
         """Return the moment at which time passed a chunk's beginning, which it has by now."""
         time = self.grid.start_of(chunk)
+        if self._common is not None:
+            return self._common.passed_at(time, now)
         return max([each.passed_at(time, now) for each in self.progress])
 
     def passes_at(self, chunk: int) -> float | None:
         """Return when time will have passed a chunk's beginning without further rows, or None."""
         time = self.grid.start_of(chunk)
+        if self._common is not None:
+            return self._common.passes_at(time)
         moments = [each.passes_at(time) for each in self.progress]
         known = [moment for moment in moments if moment is not None]
         return max(known) if len(known) == len(moments) else None
@@ -162,13 +172,27 @@ class Inputs:
         return sum(each.late for each in self.inputs)
 
 
+class Marks(Protocol):
+    """What is noted of the rows of epochs."""
+
+    def marked(self, number: int, chunk: int, rows: pa.Table) -> pa.Table:
+        """Return rows of a chunk of an input with the columns of epochs that a query names."""
+
+    def took(self, number: int, chunk: int, rows: pa.Table, arrival: float) -> None:
+        """Note the rows of a chunk that were taken; this cannot fail."""
+
+    def forget(self, number: int, before: int) -> None:
+        """Forget the chunks of an input before this one."""
+
+
 class Reading(Inputs):
     """Reads the inputs of a query, batch by batch, and holds their rows.
 
-    A batch is taken completely, or not at all.
+    A batch is taken completely, or not at all. `epochs` says how chunks become epochs, if they do:
+    then chunks of several inputs with one number belong together.
     """
 
-    __slots__ = ("_forgotten", "_hold", "_lateness", "occupied", "rows")
+    __slots__ = ("_epochs", "_forgotten", "_hold", "_lateness", "occupied", "rows")
 
     def __init__(
         self,
@@ -177,8 +201,11 @@ class Reading(Inputs):
         *,
         keeps_rows: bool,
         lateness: int | None,
+        epochs: Marks | None = None,
     ) -> None:
-        super().__init__(inputs)
+        is_common = epochs is not None and any(each.progress.close_after for each in inputs)
+        super().__init__(inputs, CommonProgress([each.progress for each in inputs]) if is_common else None)
+        self._epochs = epochs
         self.rows = [ChunkRows(schema, keeps=keeps_rows) for schema in schemas]
         """The rows of each input that are held."""
         self.occupied = [Ring[float]() for _ in inputs]
@@ -191,24 +218,59 @@ class Reading(Inputs):
     def read(self, walk: Walk) -> bool:
         """Read what waits, and tell whether there was anything."""
         has_rows = False
-        for number, each in enumerate(self.inputs):
-            for batch, cut in each.waiting():
-                has_rows = True
-                pieces = list(self._in_time(number, cut, walk))
+        for number, entry in self._waiting(walk):
+            has_rows = True
+            each = self.inputs[number]
+            if self._common is not None:
+                self._common.arrives(number, entry.arrival)
+            if isinstance(entry, Punctuation):
                 with self._hold:
-                    self._take(number, batch, cut, pieces, walk)
+                    each.punctuated(entry)
+                continue
+            cut = each.cut(entry)
+            pieces = list(self._in_time(number, cut, walk))
+            with self._hold:
+                self._take(number, entry, cut, pieces, walk)
         return has_rows
 
-    def portion(self, number: int, chunks: int) -> int:
+    def _waiting(self, walk: Walk) -> Iterator[tuple[int, Batch | Punctuation]]:
+        """Yield what is to be read, input by input, or in the order of arrival if that matters."""
+        waiting = [
+            (number, entry)
+            for number, each in enumerate(self.inputs)
+            for entry in each.reader.peek_punctuated()
+        ]
+        if self._common is not None:
+            waiting.sort(key=lambda each: each[1].arrival)
+        is_alone = self._epochs is None or len(self.inputs) == 1
+        for number, entry in waiting:
+            if is_alone or self.ahead(number, walk) < _MOST_AHEAD:
+                yield number, entry
+
+    def ahead(self, number: int, walk: Walk) -> int:
+        """Return how many rows of an input wait for other inputs, in chunks after the open epoch.
+
+        O(chunks) if there may be many, else O(1).
+        """
+        rows = self.rows[number]
+        first = -FOREVER if walk.open is None else walk.open
+        return rows.rows if rows.rows < _MOST_AHEAD else rows.count_between(first, FOREVER)
+
+    def portion(self, number: int, chunks: int, walk: Walk) -> int:
         """Return the chunk up to which rows of an input are to be evaluated early.
 
         This includes the open chunk once a portion of its rows is there, for this number of
-        portions.
+        portions. Rows of later epochs wait for the other inputs.
         """
         each = self.inputs[number]
         chunk = each.open_chunk()
         if chunk is None:
             return -FOREVER
+        if self._epochs is not None:
+            if walk.open is None:
+                return -FOREVER
+            if chunk >= walk.open:
+                return walk.open
         rows = max(1, -(-each.expected_rows() // chunks))
         is_portion = self.rows[number].unfed_rows(chunk) >= min(rows, _OPEN_ROWS)
         return chunk + 1 if is_portion else chunk
@@ -219,6 +281,8 @@ class Reading(Inputs):
             self.rows[number].forget(bound)
             self.occupied[number].forget(bound)
             self._forgotten[number] = max(bound, self._forgotten[number])
+            if self._epochs is not None:
+                self._epochs.forget(number, bound)
         self.forget_times(passed)
 
     def position(self) -> int:
@@ -245,6 +309,8 @@ class Reading(Inputs):
             is_passed = first is not None and chunk < first
             is_late = is_passed and not is_amended and self._lateness is None
             is_late = is_late or chunk < self._forgotten[number]
+            if self._epochs is not None and not is_late:
+                piece = chunk, self._epochs.marked(number, chunk, piece[1])
             yield piece, is_late, not is_late and (is_amended or is_passed)
 
     def _take(
@@ -262,6 +328,8 @@ class Reading(Inputs):
                 each.late += rows.num_rows
                 continue
             self.rows[number].add(chunk, rows)
+            if self._epochs is not None:
+                self._epochs.took(number, chunk, rows, batch.arrival)
             self.occupied[number].add_first(chunk, batch.arrival)
             if is_amended:
                 walk.amend(number, chunk, batch.arrival)

@@ -61,6 +61,8 @@ def _is_never_late(clause: WindowClause) -> str:
     """Return why no row can be too late for a window, or "" if one can be."""
     if clause.kind is WindowKind.LANDMARK:
         return "a landmark accepts late rows anyway"
+    if clause.kind is WindowKind.EPOCHS:
+        return "an epoch is committed once"
     if clause.kind is WindowKind.SESSION:
         return "a row extends an open session, and a session that has ended does not change"
     if clause.axis is Axis.ROWS:
@@ -94,12 +96,39 @@ def check_together(
     }
     if len(units) > 1:
         refuse(*_ALIKE[_axis])
+    if clauses[0].kind is WindowKind.EPOCHS:
+        _check_epochs(parsed, numbers)
     if len(numbers) > 1 and any(each.kind is WindowKind.SESSION for each in clauses):
         hint = "join them with latest(stream) or a table, or write two queries"
         refuse("a query can have sessions of one stream only", hint)
     if any(each.answers_empty for each in clauses) and len({_slide(each) for each in clauses}) > 1:
         hint = "give all windows the same slide and offset, or leave empty out"
         refuse("with empty => true, all windows of a query need the same slide and offset", hint)
+
+
+def _check_epochs(parsed: ParsedQuery, numbers: Sequence[int]) -> None:
+    """Refuse epochs of different lengths, and pairings that do not fit."""
+    clauses = [parsed.windows[number] for number in numbers]
+    refuse = partial(parsed.refuse, WindowError)
+    if len({(each.slide, each.offset) for each in clauses}) > 1:
+        hint = "give all of them the same length and offset, or write two queries"
+        refuse(numbers[-1], "the epochs of one query must have the same length and offset", hint)
+    named = {parsed.windows[each].pairing: each for each in numbers if parsed.windows[each].pairing}
+    if named and len(numbers) == 1:
+        hint = "leave it out, or join epochs of two streams"
+        refuse(numbers[0], "a pairing needs epochs of two streams, or of one stream twice", hint)
+    if len(named) > 1:
+        names = " and ".join(f"'{name}'" for name in named)
+        hint = "name the pairing once, or the same for all of them"
+        refuse(numbers[-1], f"the epochs of one query have one pairing, not {names}", hint)
+
+
+def _is_epochs(clause: WindowClause) -> object:
+    return clause.kind is WindowKind.EPOCHS
+
+
+def _cut(clause: WindowClause) -> object:
+    return clause.cut if clause.kind is WindowKind.EPOCHS else None
 
 
 def _kind(clause: WindowClause) -> object:
@@ -121,6 +150,14 @@ def _calendar(clause: WindowClause) -> object:
 
 
 _ALIKE: Final = {
+    _is_epochs: (
+        "epochs cannot be combined with another window",
+        "give both streams epochs, or write two queries",
+    ),
+    _cut: (
+        "the epochs of one query must be cut in the same way",
+        "cut all streams by time, by count, by object or by punctuation, or write two queries",
+    ),
     _kind: (
         "a landmark or a session cannot be combined with another window",
         "write two queries, or give both streams the same window",

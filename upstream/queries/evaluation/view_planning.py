@@ -29,6 +29,7 @@ from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
 from ..sql.reading_outside import volatile_in
 from ..sql.standing_needs import tables_read, with_tables_behind
+from ..sql.window_clause import WindowKind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .finish_tables import finish_tables
@@ -150,7 +151,16 @@ def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
 
 
 def _has_windows(parsed: ParsedQuery) -> bool:
-    """Tell whether a view reads windows that close; raise if it reads all rows as well."""
+    """Tell whether a view reads windows that close; raise if it reads all rows as well.
+
+    Epochs are refused.
+    """
+    for number, window in enumerate(parsed.windows):
+        if window.kind is WindowKind.EPOCHS:
+            reason = "a view cannot read epochs: each epoch is answered once, in order"
+            hint = f"fill a stream from epochs({window.stream}, …) with CREATE STREAM … AS, and "
+            hint += "read that stream here"
+            parsed.refuse(WindowError, number, reason, hint)
     others = [i for i, window in enumerate(parsed.windows) if is_all_rows(window)]
     closing_ones = [
         window

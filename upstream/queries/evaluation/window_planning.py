@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from ...errors import UnboundedQueryError
+from ..chunks.cutter import Cutter
 from ..chunks.grid import FOREVER
+from ..chunks.input_cuts import cuts_along
 from ..chunks.progress import Progress
 from ..chunks.reading import Input, Reading
 from ..chunks.sessions import GapEnds, Sessions
@@ -281,7 +283,8 @@ class WindowPlanner:
         # Nothing leaves a landmark, so no row is too late for one.
         is_landmark = clause.kind is WindowKind.LANDMARK
         lateness = FOREVER if is_landmark else self._lateness()
-        return Input(definition, reader, self._grid, progress, lateness=lateness)
+        cuts = cuts_along(clause.axis, definition, Cutter(self._grid, lateness), reader)
+        return Input(reader, self._grid, progress, cuts)
 
     def _progress(
         self, clause: WindowClause, definition: StreamDefinition, ends: Ends | None

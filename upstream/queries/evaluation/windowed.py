@@ -180,7 +180,8 @@ class WindowedEvaluation:
     def _work_ahead(self) -> None:
         """Feed chunks that will not change, and portions of the open chunk."""
         for number, rows in enumerate(self._reading.rows):
-            self._increments.feed(number, rows, self._reading.portion(number, self._portions.count))
+            end = self._reading.portion(number, self._portions.count, self._walk)
+            self._increments.feed(number, rows, end)
         if self._walk.spans is not None:
             self._increments.advance(self._walk.spans)
 

@@ -6,7 +6,10 @@
     rows(stream, size[, slide])
     latest(stream[, rows => n][, per => columns][, expire_after => interval])
     landmark(stream[, slide][, by => arrival])
+    epochs(stream, length[, offset => …][, zone => …][, by => arrival][, …])
+    epochs(stream, rows => n | by => columns | punctuation => condition[, …])
 
+Epochs of all sorts take `keep => n`, `pairing => '…'` and `empty => true` as well.
 Positional arguments may be named as well (`size => …`).
 
 Other engines name the time column after the stream: Flink's `TUMBLE(TABLE trades, DESCRIPTOR(time),
@@ -48,6 +51,7 @@ class _Form:
     elsewhere: tuple[str, ...] = ()
 
 
+_OF_EPOCHS: Final = ("rows", "punctuation", "keep", "pairing")
 _PERIODIC: Final = ("by", "timecol", "offset", "zone", "empty")
 _FORMS: Final = {
     WindowKind.TUMBLE: _Form(
@@ -68,6 +72,10 @@ _FORMS: Final = {
     WindowKind.SESSION: _Form(
         "session(stream, INTERVAL '5 minutes', per => symbol)",
         *(("gap",), 1, ("by", "timecol", "per"), ("gap",)),
+    ),
+    WindowKind.EPOCHS: _Form(
+        "epochs(stream, INTERVAL '60 seconds', keep => 12)",
+        *(("length",), 0, ("by", "offset", "zone", "empty", *_OF_EPOCHS)),
     ),
 }
 _NEVER_EMPTY: Final = {
@@ -97,6 +105,17 @@ class WindowArguments:
     def get(self, name: str) -> exp.Expr | None:
         """Return the argument of this name, if it was given."""
         return self._values.get(name)
+
+    @property
+    def alias(self) -> str:
+        """The name that the query gives the call, or "" if it gives none."""
+        around = self._call.parent
+        return around.alias if isinstance(around, exp.Table | exp.Lateral) else ""
+
+    @property
+    def text(self) -> str:
+        """The whole text of the query."""
+        return self._source.text
 
     def time(self) -> exp.Expr | None:
         """Return the time column that was named as in other engines."""

@@ -25,16 +25,21 @@ class WindowKind(StrEnum):
     LATEST = "latest"
     LANDMARK = "landmark"
     SESSION = "session"
+    EPOCHS = "epochs"
     STREAM = "stream"
     VIEW = "view"
 
 
 class Axis(StrEnum):
-    """The scale of a window: the stream's time column, arrival, or the count of rows."""
+    """The scale of a window: the stream's time column, arrival, or the count of rows.
+
+    ORDINAL is the scale of epochs that are not cut by time: their chunks are numbered 0, 1, 2, ….
+    """
 
     SOURCE = "source"
     ARRIVAL = "arrival"
     ROWS = "rows"
+    ORDINAL = "ordinal"
 
 
 class Unit(StrEnum):
@@ -42,6 +47,23 @@ class Unit(StrEnum):
 
     PLAIN = "plain"
     MONTHS = "months"
+
+
+class EpochCut(StrEnum):
+    """What cuts a stream into epochs."""
+
+    TIME = "time"
+    COUNT = "count"
+    OBJECT = "object"
+    PUNCTUATION = "punctuation"
+
+
+class PairingName(StrEnum):
+    """Which chunks of several inputs of epochs meet."""
+
+    NEWEST = "newest"
+    NEWEST_WINDOW = "newest-window"
+    WINDOW = "window"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +77,11 @@ class WindowClause:
     of the groups of `latest` and of sessions. `answers_empty` asks for results of windows without
     rows. `expire_after` is the seconds after which a group leaves `latest` if no row has arrived
     for it.
+
+    For epochs, `slide` is the length of one chunk, which is 1 on the axis ORDINAL, and `size` is
+    that of the chunks that are kept. They are cut after `rows`, by the values of the columns `per`,
+    or where `condition` holds, which is SQL over the columns of the stream. `pairing` is None if
+    the query does not name one.
     """
 
     kind: WindowKind
@@ -69,8 +96,26 @@ class WindowClause:
     zone: str | None = None
     answers_empty: bool = False
     expire_after: float | None = None
+    condition: str = ""
+    pairing: PairingName | None = None
 
     @property
     def step(self) -> int:
         """The length of a basic window; 0 if there are none."""
         return gcd(self.size, self.slide)
+
+    @property
+    def keep(self) -> int:
+        """How many chunks of epochs are kept, with the current one."""
+        assert self.kind is WindowKind.EPOCHS
+        return self.size // self.slide
+
+    @property
+    def cut(self) -> EpochCut:
+        """What cuts the stream into epochs."""
+        assert self.kind is WindowKind.EPOCHS
+        if self.axis is not Axis.ORDINAL:
+            return EpochCut.TIME
+        if self.condition:
+            return EpochCut.PUNCTUATION
+        return EpochCut.COUNT if self.rows else EpochCut.OBJECT

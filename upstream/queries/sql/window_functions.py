@@ -15,11 +15,12 @@ from ...errors import UnknownColumnError, UnknownStreamError
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
+from .epoch_arguments import condition_of, cut_of, pairing_of
 from .names import did_you_mean, found
 from .source_text import SourceText
 from .window_arguments import WindowArguments
-from .window_clause import MICROSECONDS, Axis, Unit, WindowClause, WindowKind
-from .window_size import WindowLengths
+from .window_clause import MICROSECONDS, Axis, EpochCut, Unit, WindowClause, WindowKind
+from .window_size import LONGEST_MONTHS, LONGEST_SIZE, WindowLengths
 
 MOST_STEPS = 1_000_000
 """The greatest number of chunks in a window, since each is kept separately."""
@@ -37,7 +38,7 @@ def window_of_call(
     With `duck`, the error distinguishes a table from a name that does not exist.
     """
     arguments = WindowArguments(source, call)
-    return _WindowCall(arguments, streams[_stream_among(arguments, streams, duck)]).clause()
+    return _WindowCall(arguments, streams[_stream_among(arguments, streams, duck)], duck).clause()
 
 
 def _stream_among(
@@ -63,9 +64,12 @@ def _stream_among(
 class _WindowCall:
     """A call of a window function with its stream."""
 
-    def __init__(self, arguments: WindowArguments, definition: StreamDefinition) -> None:
+    def __init__(
+        self, arguments: WindowArguments, definition: StreamDefinition, duck: Duck | None
+    ) -> None:
         self._arguments = arguments
         self._definition = definition
+        self._duck = duck
         self._clause = WindowClause(arguments.kind, definition.name, self._axis())
         self._lengths = WindowLengths(arguments, definition, self._clause.axis)
 
@@ -86,6 +90,33 @@ class _WindowCall:
             case WindowKind.LANDMARK:
                 return replace(self._clause, slide=self._lengths.length("slide") if sizes else 0)
         self._clause = replace(self._clause, answers_empty=self._answers_empty())
+        if self._clause.kind is WindowKind.EPOCHS:
+            return self._epochs(sizes)
+        return self._by_time(sizes)
+
+    def _epochs(self, sizes: Sequence[str]) -> WindowClause:
+        """Return epochs, of which the last ones are kept."""
+        is_by_time = self._clause.axis is not Axis.ORDINAL
+        one = self._by_time(sizes) if is_by_time else self._ordinal()
+        keep = 1 if self._arguments.get("keep") is None else self._lengths.chunks("keep")
+        longest = LONGEST_MONTHS if one.unit is Unit.MONTHS else LONGEST_SIZE
+        if keep > MOST_STEPS or keep * one.slide > longest:
+            hint = "keep fewer chunks, and make each of them longer"
+            self._arguments.refuse("keep is too large", self._arguments["keep"], hint)
+        return replace(one, size=keep * one.slide, pairing=pairing_of(self._arguments))
+
+    def _ordinal(self) -> WindowClause:
+        """Return epochs that end by count, by object or by punctuation."""
+        clause = replace(self._clause, size=1, slide=1)
+        if self._arguments.get("rows") is not None:
+            return replace(clause, rows=self._lengths.count("rows"))
+        if self._arguments.get("by") is not None:
+            return replace(clause, per=self._columns("by"))
+        condition = condition_of(self._arguments, self._definition, self._duck)
+        return replace(clause, condition=condition)
+
+    def _by_time(self, sizes: Sequence[str]) -> WindowClause:
+        """Return windows of a fixed length or of whole months."""
         if any(self._lengths.size(name).is_months for name in sizes):
             return self._calendar(sizes)
         return self._periodic(sizes)
@@ -170,8 +201,11 @@ class _WindowCall:
         """Return the axis of the window."""
         by, time = self._arguments.get("by"), self._definition.time
         kind, stream = self._arguments.kind, self._definition.name
+        is_epochs = kind is WindowKind.EPOCHS
         if kind is WindowKind.ROWS:
             return Axis.ROWS
+        if is_epochs and cut_of(self._arguments, self._definition) != EpochCut.TIME:
+            return Axis.ORDINAL
         is_asked_for = not self._arguments.sizes() and by is None  # whenever results are requested
         if is_asked_for and (kind is WindowKind.LATEST or time is None):
             return Axis.ROWS if time is None else Axis.SOURCE
@@ -182,11 +216,13 @@ class _WindowCall:
                 return Axis.ARRIVAL
             if name != (time or "").lower() or not name:
                 reason = "windows use the stream's time column, or by => arrival"
-                self._arguments.refuse(reason, by)
+                hint = "leave the length out for epochs of one value" if is_epochs else ""
+                self._arguments.refuse(reason, by, hint)
         if time is None:
+            rows = f"epochs({stream}, rows => 1000)" if is_epochs else f"rows({stream}, 1000)"
             hint = (
                 f"create it with {self._time_clause()}, or write {kind}({stream}, …, "
-                f"by => arrival) or rows({stream}, 1000)"
+                f"by => arrival) or {rows}"
             )
             self._arguments.refuse(f"the stream {stream} has no time column", None, hint)
         return Axis.SOURCE
@@ -215,28 +251,40 @@ class _WindowCall:
         is_word = isinstance(node, exp.Column) and not node.table and node.name.lower() == "key"
         if is_word and self._definition.column_named("key") is None:
             return self._definition.key
+        return self._columns("per")
+
+    def _columns(self, name: str) -> tuple[str, ...]:
+        """Return the columns that an argument names."""
+        node = self._arguments[name].unnest()
         parts = node.expressions if isinstance(node, exp.Tuple | exp.Array) else [node]
         columns: list[str] = []
         for part in parts:
-            column = self._column(part.unnest())
+            column = self._column(name, part.unnest())
             if column in columns:
                 self._arguments.refuse(f"{column} is named twice", part.unnest())
             columns.append(column)
+        if name == "by" and not columns:
+            reason = "by must be a column, or several in brackets"
+            self._arguments.refuse(reason, self._arguments[name], _hint_of(name))
         return tuple(columns)
 
-    def _column(self, part: exp.Expr) -> str:
+    def _column(self, name: str, part: exp.Expr) -> str:
         if not isinstance(part, exp.Column) or not isinstance(part.this, exp.Identifier):
-            self._arguments.refuse("per must be a column, or several in brackets", part)
+            reason = f"{name} must be a column, or several in brackets"
+            self._arguments.refuse(reason, part, _hint_of(name))
         column = self._definition.column_named(part.name)
         if column is None:
             reason = f"the stream {self._definition.name} has no column {part.name}"
             hint = did_you_mean(part.name, self._definition.schema.names)
             self._arguments.refuse(reason, part, hint, UnknownColumnError)
         if pa.types.is_nested(self._definition.schema.field(column).type):
-            self._arguments.refuse(
-                f"rows cannot be grouped by {column}: it has a nested type", part
-            )
+            what = "epochs cannot be cut" if name == "by" else "rows cannot be grouped"
+            self._arguments.refuse(f"{what} by {column}: it has a nested type", part)
         return column
+
+
+def _hint_of(name: str) -> str:
+    return "write by => symbol, or by => (symbol, venue)" if name == "by" else ""
 
 
 def _is_zone(name: str) -> bool:

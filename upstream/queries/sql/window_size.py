@@ -42,7 +42,7 @@ class NotConstantError(Exception):
     """A part of a query is not a constant size; the message says why."""
 
 
-_CONSTANT = "a window's size must be a constant"
+_CONSTANT: Final = "must be a constant"
 
 
 def constant_size(node: exp.Expr) -> WindowSize:
@@ -190,15 +190,27 @@ class WindowLengths:
         try:
             return constant_size(self._arguments[name])
         except NotConstantError as error:
-            self._refuse(name, str(error))
+            reason = str(error)
+            self._refuse(name, f"{_described(name)} {reason}" if reason == _CONSTANT else reason)
 
     def count(self, name: str) -> int:
         """Return a number of rows."""
         size = self.size(name)
         if size.is_interval:
-            hint = f"for windows over time write hop({self._definition.name}, size, slide)"
+            stream = self._definition.name
+            hint = f"for windows over time write hop({stream}, size, slide)"
+            if self._arguments.kind is WindowKind.EPOCHS:
+                hint = f"for epochs by time write epochs({stream}, INTERVAL '60 seconds')"
             self._refuse(name, "rows are counted, so a length of time does not fit", hint)
         return self._positive(name, self._whole(name, size.amount, "rows"))
+
+    def chunks(self, name: str) -> int:
+        """Return a number of chunks."""
+        size = self.size(name)
+        if size.is_interval:
+            hint = f"write {name} => 12 for the last 12 chunks"
+            self._refuse(name, "chunks are counted, so a length of time does not fit", hint)
+        return self._positive(name, self._whole(name, size.amount, "chunks"))
 
     def length(self, name: str) -> int:
         """Return a length that is greater than zero."""
@@ -277,6 +289,8 @@ def _described(name: str) -> str:
 
 _DESCRIBED: Final = {
     "gap": "the gap between sessions",
+    "length": "the length of an epoch",
+    "keep": "keep",
     "rows": "rows",
     "expire_after": "expire_after",
 }

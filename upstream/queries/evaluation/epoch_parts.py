@@ -1,0 +1,141 @@
+"""The parts by which the epochs of a query differ from other windows.
+
+Epochs are windows that slide chunk by chunk: the chunks that an input keeps are its window. What is
+different is how chunks are cut, that their rows have columns for the epoch and its bounds, and
+which chunks of several inputs meet.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ..chunks.chunk_times import ChunkTimes
+from ..chunks.cutter import Cutter, microseconds
+from ..chunks.input_cuts import InputCuts, OrderCuts, cuts_along
+from ..chunks.ordinal_cuts import ByCount, ByObject, ByPunctuation, OrdinalCuts
+from ..sql.window_clause import Axis, EpochCut, PairingName
+from .epoch_columns import EpochBounds, EpochColumns
+from .last_rows import LastRowsByCondition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...database.duck import Duck
+    from ...rows.stream_definition import StreamDefinition
+    from ...rows.stream_times import WindowBound
+    from ...tables.log import LogReader
+    from ..chunks.grid import Grid
+    from ..chunks.ordinal_cuts import Division
+    from ..results.failing_rows import FailingRows
+    from ..sql.window_clause import WindowClause
+
+PORTIONS: Final = 64
+"""A chunk is evaluated in up to so many portions before it is complete. So little is left to do
+after that, and a chunk costs no more statements than this."""
+
+
+def paired_clauses(clauses: Sequence[WindowClause]) -> list[WindowClause]:
+    """Return the windows that meet, by the pairing that the query names."""
+    pairing = next((each.pairing for each in clauses if each.pairing is not None), None)
+    single = [number for number, each in enumerate(clauses) if each.keep == 1]
+    newest = single[0] if len(single) == 1 else 0
+    return [
+        replace(each, size=each.slide)
+        if pairing is PairingName.NEWEST
+        or (pairing is PairingName.NEWEST_WINDOW and number == newest)
+        else each
+        for number, each in enumerate(clauses)
+    ]
+
+
+class EpochParts:
+    """The cuts and the columns of the inputs of one query.
+
+    `hidden` are the columns of epochs that the query names, by input, and `schemas` are those of
+    the rows with these columns.
+    """
+
+    __slots__ = ("_clauses", "_columns", "_definitions", "_duck", "_failing", "_grid", "_times")
+
+    def __init__(
+        self,
+        clauses: Sequence[WindowClause],
+        definitions: Sequence[StreamDefinition],
+        grid: Grid,
+        *,
+        hidden: Mapping[int, Sequence[str]],
+        schemas: Sequence[pa.Schema],
+        failing: FailingRows,
+        duck: Duck,
+    ) -> None:
+        self._clauses = clauses
+        self._definitions = definitions
+        self._grid = grid
+        self._failing = failing
+        self._duck = duck
+        is_ordinal = clauses[0].axis is Axis.ORDINAL
+        self._times = [ChunkTimes() for _ in clauses] if is_ordinal else []
+        self._columns = {
+            number: EpochColumns(
+                schemas[number], names, grid, self._times[number] if is_ordinal else None
+            )
+            for number, names in hidden.items()
+        }
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether rows lack columns until their chunk is complete, so none is evaluated before."""
+        return any(each.are_late for each in self._columns.values())
+
+    def bounds(self, value: Callable[[int], WindowBound]) -> EpochBounds:
+        """Return what knows the numbers and bounds of epochs; `value` makes a bound of a time."""
+        return EpochBounds(self._grid, value, self._times, self._columns)
+
+    def cuts(self, number: int, reader: LogReader) -> InputCuts:
+        """Return what cuts the batches of an input."""
+        clause, definition = self._clauses[number], self._definitions[number]
+        if clause.cut is EpochCut.TIME:
+            return cuts_along(clause.axis, definition, Cutter(self._grid), reader)
+        ordinals = OrdinalCuts(self._division(clause, definition))
+        return OrderCuts(ordinals, partial(self._fail, number))
+
+    def _division(self, clause: WindowClause, definition: StreamDefinition) -> Division:
+        if clause.cut is EpochCut.COUNT:
+            return ByCount(clause.rows)
+        if clause.cut is EpochCut.OBJECT:
+            return ByObject(clause.per)
+        return ByPunctuation(LastRowsByCondition(clause.condition, definition.schema, self._duck))
+
+    def _fail(self, number: int, chunk: int, count: int, error: str | None) -> None:
+        self._failing.add(Counter({((number, chunk),): count}), error)
+
+    # What is noted of rows
+
+    def marked(self, number: int, chunk: int, rows: pa.Table) -> pa.Table:
+        """Return rows of a chunk with the columns of epochs that the query names."""
+        columns = self._columns.get(number)
+        return rows if columns is None else columns.marked(chunk, rows)
+
+    def took(self, number: int, chunk: int, rows: pa.Table, arrival: float) -> None:
+        """Note the times of the rows of a chunk."""
+        if self._times:
+            self._times[number].note(chunk, *self._ends(number, rows, arrival))
+
+    def _ends(self, number: int, rows: pa.Table, arrival: float) -> tuple[int, int]:
+        """Return the times of the first and of the last row."""
+        definition = self._definitions[number]
+        if definition.time is None:
+            time = microseconds(arrival)
+            return time, time
+        first = definition.times(rows.slice(0, 1))
+        last = definition.times(rows.slice(rows.num_rows - 1))
+        return int(first[0]), int(last[0])
+
+    def forget(self, number: int, before: int) -> None:
+        """Forget the chunks of an input before this one."""
+        if self._times:
+            self._times[number].forget(before)
