@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ...held_interrupt import HeldInterrupt
@@ -178,11 +178,14 @@ class Marks(Protocol):
     def marked(self, number: int, chunk: int, rows: pa.Table) -> pa.Table:
         """Return rows of a chunk of an input with the columns of epochs that a query names."""
 
-    def took(self, number: int, chunk: int, rows: pa.Table, arrival: float) -> None:
-        """Note the rows of a chunk that were taken; this cannot fail."""
+    def noting(self, number: int, pieces: Sequence[Piece], arrival: float) -> Callable[[], None]:
+        """Return a function that notes pieces of an input; the function cannot fail."""
 
     def forget(self, number: int, before: int) -> None:
         """Forget the chunks of an input before this one."""
+
+    def close(self) -> None:
+        """Release statements in DuckDB."""
 
 
 class Reading(Inputs):
@@ -229,8 +232,10 @@ class Reading(Inputs):
                 continue
             cut = each.cut(entry)
             pieces = list(self._in_time(number, cut, walk))
+            note = self._noting(number, cut, entry.arrival)
             with self._hold:
                 self._take(number, entry, cut, pieces, walk)
+                note()
         return has_rows
 
     def _waiting(self, walk: Walk) -> Iterator[tuple[int, Batch | Punctuation]]:
@@ -246,6 +251,11 @@ class Reading(Inputs):
         for number, entry in waiting:
             if is_alone or self.ahead(number, walk) < _MOST_AHEAD:
                 yield number, entry
+
+    def _noting(self, number: int, cut: Cut, arrival: float) -> Callable[[], None]:
+        if self._epochs is None:
+            return lambda: None
+        return self._epochs.noting(number, cut.pieces, arrival)
 
     def ahead(self, number: int, walk: Walk) -> int:
         """Return how many rows of an input wait for other inputs, in chunks after the open epoch.
@@ -293,6 +303,11 @@ class Reading(Inputs):
         """Return how many rows are held."""
         return sum(each.rows for each in self.rows)
 
+    def close(self) -> None:
+        """Release what cuts the inputs."""
+        if self._epochs is not None:
+            self._epochs.close()
+
     def _in_time(self, number: int, cut: Cut, walk: Walk) -> Iterator[tuple[Piece, bool, bool]]:
         """Yield pieces, each with whether it is too late, and whether it amends windows.
 
@@ -328,8 +343,6 @@ class Reading(Inputs):
                 each.late += rows.num_rows
                 continue
             self.rows[number].add(chunk, rows)
-            if self._epochs is not None:
-                self._epochs.took(number, chunk, rows, batch.arrival)
             self.occupied[number].add_first(chunk, batch.arrival)
             if is_amended:
                 walk.amend(number, chunk, batch.arrival)

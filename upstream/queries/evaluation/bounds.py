@@ -7,7 +7,7 @@ window of its input i.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..sql.window_bounds import bounds_name, bounds_table
 
@@ -17,6 +17,25 @@ if TYPE_CHECKING:
     from ...rows.stream_times import WindowBound
     from ..chunks.grid import Grid
     from ..chunks.windows import Span
+
+
+class WindowBounds(Protocol):
+    """The bounds of windows or epochs."""
+
+    are_read: bool
+    """Whether the query reads tables of bounds."""
+
+    def epoch(self, spans: Sequence[Span]) -> int | None:
+        """Return the number of an epoch; None for other windows."""
+
+    def of(self, spans: Sequence[Span]) -> tuple[WindowBound, WindowBound]:
+        """Return where a window starts and ends."""
+
+    def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:
+        """Return the tables of bounds that the query reads."""
+
+    def completed(self, number: int, rows: pa.Table) -> pa.Table:
+        """Return the rows of complete chunks of an input with all their columns."""
 
 
 class Bounds:
@@ -38,6 +57,13 @@ class Bounds:
         self._schemas = schemas
         self.are_read = bool(schemas)
         """Whether the query reads any bounds."""
+
+    def epoch(self, spans: Sequence[Span]) -> None:
+        """Return None, since these windows are no epochs."""
+
+    def completed(self, number: int, rows: pa.Table) -> pa.Table:
+        """Return rows as they are."""
+        return rows
 
     def of(self, spans: Sequence[Span]) -> tuple[WindowBound, WindowBound]:
         """Return where the window of all inputs together starts and ends."""

@@ -105,16 +105,17 @@ class Portions:
     The more of a chunk is in partials before its last row arrives, the sooner the result is there
     after that row. But each portion costs a statement. The number of portions doubles every few
     slides as long as the response becomes shorter, and returns to the best number when it does not.
+    If a number is given, it stays.
     """
 
     __slots__ = ("_best", "_is_settled", "_responses", "count")
 
-    def __init__(self) -> None:
-        self.count = 1
+    def __init__(self, count: int | None = None) -> None:
+        self.count = count or 1
         """In how many portions a chunk is processed."""
         self._best: tuple[float, int] | None = None
         self._responses: list[float] = []
-        self._is_settled = False
+        self._is_settled = count is not None
 
     def responded(self, seconds: float) -> None:
         """Note how long after the last row of a chunk the result was there."""

@@ -7,19 +7,23 @@ times of its first and its last row, so they are known when the chunk is complet
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 
-from ..sql.hidden_columns import EPOCH, FIRST_TIME, LAST_TIME
-from ..sql.window_bounds import bound_value
+from ..sql import window_bounds
+from ..sql.window_bounds import HIDDEN, bound_value
 
 if TYPE_CHECKING:
     from ...rows.stream_times import WindowBound
     from ..chunks.chunk_times import ChunkTimes
     from ..chunks.grid import Grid
     from ..chunks.windows import Span
+
+_EPOCH: Final = HIDDEN[window_bounds.EPOCH]
+_START: Final = HIDDEN[window_bounds.WINDOW_START]
+_END: Final = HIDDEN[window_bounds.WINDOW_END]
 
 
 class EpochColumns:
@@ -42,12 +46,12 @@ class EpochColumns:
     @property
     def are_late(self) -> bool:
         """Whether some of the columns are known only once a chunk is complete."""
-        return self._times is not None and self._names != [EPOCH]
+        return self._times is not None and self._names != [_EPOCH]
 
     def marked(self, chunk: int, rows: pa.Table) -> pa.Table:
         """Return rows of a chunk with the columns that are known when they arrive."""
-        for name in [EPOCH] if self.are_late else self._names:
-            kind = pa.int64() if name == EPOCH else self._schema.field(name).type
+        for name in [_EPOCH] if self.are_late else self._names:
+            kind = pa.int64() if name == _EPOCH else self._schema.field(name).type
             value = pa.scalar(bound_value(self._value(chunk, name), kind), kind)
             rows = rows.append_column(pa.field(name, kind), pa.repeat(value, rows.num_rows))
         return rows
@@ -56,25 +60,25 @@ class EpochColumns:
         """Return marked rows of complete chunks with all columns."""
         if self._times is None or not self.are_late:
             return rows
-        chunks = rows.column(EPOCH).to_numpy()
+        chunks = rows.column(_EPOCH).to_numpy()
         known, places = np.unique(chunks, return_inverse=True)
-        times = np.array([self._times.of(chunk) for chunk in known.tolist()], np.int64)
+        times = np.array([self._times.bounds(chunk) for chunk in known.tolist()], np.int64)
         times = times.reshape(-1, 2)
-        columns = {EPOCH: rows.column(EPOCH)}
-        for number, name in enumerate((FIRST_TIME, LAST_TIME)):
+        columns = {_EPOCH: rows.column(_EPOCH)}
+        for number, name in enumerate((_START, _END)):
             if name in self._names:
                 kind = self._schema.field(name).type
                 values = [bound_value(time, kind) for time in times[:, number].tolist()]
                 columns[name] = pa.array(values, kind).take(pa.array(places))
-        rows = rows.drop_columns([EPOCH])
+        rows = rows.drop_columns([_EPOCH])
         for name in self._names:
             rows = rows.append_column(self._schema.field(name), columns[name])
         return rows
 
     def _value(self, chunk: int, name: str) -> int:
-        if name == EPOCH:
+        if name == _EPOCH:
             return chunk
-        return self._grid.start_of(chunk + 1 if name == LAST_TIME else chunk)
+        return self._grid.start_of(chunk + 1 if name == _END else chunk)
 
 
 class EpochBounds:
@@ -110,10 +114,11 @@ class EpochBounds:
         if not self._times:
             ends = self._grid.start_of(chunk), self._grid.start_of(chunk + 1)
             return self._value(ends[0]), self._value(ends[1])
-        known = [times.of(chunk) for times in self._times if times.has(chunk)]
+        found = [times.bounds(chunk) for times in self._times]
+        known = [each for each in found if each is not None]
         if not known:
             return None, None
-        first, last = min(each[0] for each in known), max(each[1] for each in known)
+        first, last = min(each.first for each in known), max(each.last for each in known)
         return self._value(first), self._value(last)
 
     def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:  # noqa: ARG002

@@ -14,12 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..chunks.chunk_times import ChunkTimes
-from ..chunks.cutter import Cutter, microseconds
+from ..chunks.cutter import Cutter
 from ..chunks.input_cuts import InputCuts, OrderCuts, cuts_along
 from ..chunks.ordinal_cuts import ByCount, ByObject, ByPunctuation, OrdinalCuts
 from ..sql.window_clause import Axis, EpochCut, PairingName
 from .epoch_columns import EpochBounds, EpochColumns
-from .last_rows import LastRowsByCondition
+from .punctuation_condition import PunctuationCondition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
     from ...rows.stream_times import WindowBound
     from ...tables.log import LogReader
+    from ..chunks.cutter import Piece
     from ..chunks.grid import Grid
     from ..chunks.ordinal_cuts import Division
     from ..results.failing_rows import FailingRows
@@ -59,7 +60,16 @@ class EpochParts:
     the rows with these columns.
     """
 
-    __slots__ = ("_clauses", "_columns", "_definitions", "_duck", "_failing", "_grid", "_times")
+    __slots__ = (
+        "_clauses",
+        "_columns",
+        "_conditions",
+        "_definitions",
+        "_duck",
+        "_failing",
+        "_grid",
+        "_times",
+    )
 
     def __init__(
         self,
@@ -77,8 +87,9 @@ class EpochParts:
         self._grid = grid
         self._failing = failing
         self._duck = duck
+        self._conditions: list[PunctuationCondition] = []
         is_ordinal = clauses[0].axis is Axis.ORDINAL
-        self._times = [ChunkTimes() for _ in clauses] if is_ordinal else []
+        self._times = [ChunkTimes(each) for each in definitions] if is_ordinal else []
         self._columns = {
             number: EpochColumns(
                 schemas[number], names, grid, self._times[number] if is_ordinal else None
@@ -108,7 +119,9 @@ class EpochParts:
             return ByCount(clause.rows)
         if clause.cut is EpochCut.OBJECT:
             return ByObject(clause.per)
-        return ByPunctuation(LastRowsByCondition(clause.condition, definition.schema, self._duck))
+        condition = PunctuationCondition(clause.condition, definition.schema, self._duck)
+        self._conditions.append(condition)
+        return ByPunctuation(condition)
 
     def _fail(self, number: int, chunk: int, count: int, error: str | None) -> None:
         self._failing.add(Counter({((number, chunk),): count}), error)
@@ -120,22 +133,23 @@ class EpochParts:
         columns = self._columns.get(number)
         return rows if columns is None else columns.marked(chunk, rows)
 
-    def took(self, number: int, chunk: int, rows: pa.Table, arrival: float) -> None:
-        """Note the times of the rows of a chunk."""
-        if self._times:
-            self._times[number].note(chunk, *self._ends(number, rows, arrival))
-
-    def _ends(self, number: int, rows: pa.Table, arrival: float) -> tuple[int, int]:
-        """Return the times of the first and of the last row."""
-        definition = self._definitions[number]
-        if definition.time is None:
-            time = microseconds(arrival)
-            return time, time
-        first = definition.times(rows.slice(0, 1))
-        last = definition.times(rows.slice(rows.num_rows - 1))
-        return int(first[0]), int(last[0])
+    def noting(self, number: int, pieces: Sequence[Piece], arrival: float) -> Callable[[], None]:
+        """Return a function that notes the times of pieces."""
+        if not self._times:
+            return _nothing
+        times = self._times[number]
+        return partial(times.took, times.of(pieces, arrival))
 
     def forget(self, number: int, before: int) -> None:
         """Forget the chunks of an input before this one."""
         if self._times:
             self._times[number].forget(before)
+
+    def close(self) -> None:
+        """Release the statements of punctuations in DuckDB."""
+        for condition in self._conditions:
+            condition.close()
+
+
+def _nothing() -> None:
+    """Note nothing, since the grid knows the times of chunks."""

@@ -119,7 +119,9 @@ def plan(
         check_constants(parsed, definitions, duck)
         check_key(parsed, definitions, choices.semantics, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
-        given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
+        lent = parsed.schemas(definitions)
+        failing = FailingRows()
+        given = Given(parsed, schema, choices, of_windows, lent, duck, clock, stopwatch, failing)
         return Planner(given, streams, views, families).plan()
 
 
@@ -267,8 +269,11 @@ class Planner:
         return NewestReader(self._reader(number, follows_deletions=True), newest)
 
     def _reader(self, number: int, *, follows_deletions: bool = False) -> LogReader:
-        log = self._streams[self._parsed.windows[number].stream].log
-        reader = log.reader(follows_deletions=follows_deletions)
+        window = self._parsed.windows[number]
+        reader = self._streams[window.stream].log.reader(
+            follows_deletions=follows_deletions,
+            follows_punctuations=window.kind is WindowKind.EPOCHS,
+        )
         self._undo.append(reader.close)
         return reader
 
@@ -310,7 +315,8 @@ class Planner:
         bounds: Mapping[str, pa.Schema] | None = None,
     ) -> SplitQuery:
         windows = tuple(self._parsed.windows[i] for i in numbers)
-        schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
+        lent = self._given.schemas
+        schemas = {f"chunk_{new}": lent[f"chunk_{i}"] for new, i in enumerate(numbers)}
         return split(query, windows, {**schemas, **(bounds or {})}, self._duck)
 
     def _without_side_tables(

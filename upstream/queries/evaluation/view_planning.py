@@ -120,7 +120,9 @@ def plan_view(
             raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
         of_windows = [definitions[window.stream] for window in parsed.windows]
-        given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
+        lent = parsed.schemas(definitions)
+        failing = FailingRows()
+        given = Given(parsed, schema, choices, of_windows, lent, duck, clock, stopwatch, failing)
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -27,7 +27,9 @@ from ..sql.functions import functions_of
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds
-from .chosen_way import MOST_ROWS, ChosenWay
+from .chosen_way import MOST_ROWS, ChosenWay, Portions
+from .epoch_parts import PORTIONS as EPOCH_PORTIONS
+from .epoch_parts import EpochParts, paired_clauses
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .landmark import LandmarkEvaluation
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
     from ..sql.window_clause import WindowClause
+    from .bounds import WindowBounds
     from .finish import Finishing, Merging
     from .increments import Leaf
 
@@ -67,13 +70,15 @@ if TYPE_CHECKING:
 class Given:
     """What a query is planned from: how it was read, and what evaluates it.
 
-    `definitions` are those of the streams of its windows.
+    `definitions` are those of the streams of its windows, and `schemas` are those of the tables
+    that are lent to it.
     """
 
     parsed: ParsedQuery
     schema: ResultSchema
     choices: Choices
     definitions: Sequence[StreamDefinition]
+    schemas: Mapping[str, pa.Schema]
     duck: Duck
     clock: Clock
     stopwatch: Clock
@@ -94,7 +99,10 @@ class WindowPlanner:
         self._numbers = numbers
         self._clauses = [parsed.windows[number] for number in numbers]
         self._definitions = [given.definitions[number] for number in numbers]
+        self._schemas = [given.schemas[f"chunk_{number}"] for number in numbers]
         self._duck = given.duck
+        if self._clauses[0].kind is WindowKind.EPOCHS:
+            self._clauses = paired_clauses(self._clauses)
         self._grid = grid_of(self._clauses, self._definitions[0])
         self._schedule = schedule_of(self._clauses, self._grid)
         if self._schedule is not None:
@@ -106,6 +114,16 @@ class WindowPlanner:
             )
             if numbers[i] in parsed.bounds
         }
+        self._epochs: EpochParts | None = None
+        if self._clauses[0].kind is WindowKind.EPOCHS:
+            hidden = {i: names for i, n in enumerate(numbers) if (names := parsed.hidden.get(n))}
+            self._epochs = EpochParts(
+                *(self._clauses, self._definitions, self._grid),
+                hidden=hidden,
+                schemas=self._schemas,
+                failing=given.failing,
+                duck=given.duck,
+            )
 
     @property
     def bounds(self) -> dict[str, pa.Schema]:
@@ -144,9 +162,10 @@ class WindowPlanner:
     ) -> WindowedEvaluation:
         reading = Reading(
             inputs,
-            [each.schema for each in self._definitions],
+            self._schemas,
             keeps_rows=is_whole is not False,
             lateness=self._lateness(),
+            epochs=self._epochs,
         )
         answers_empty = any(each.answers_empty for each in self._clauses)
         late = self._lateness()
@@ -159,11 +178,14 @@ class WindowPlanner:
             way=ChosenWay(is_whole=is_whole, is_joined=len(inputs) > 1),
             lateness=self._lateness(),
             bounds=self._bounds(),
+            portions=Portions() if self._epochs is None else Portions(EPOCH_PORTIONS),
             stopwatch=self._given.stopwatch,
             failing=failing,
         )
 
-    def _bounds(self) -> Bounds:
+    def _bounds(self) -> WindowBounds:
+        if self._epochs is not None:
+            return self._epochs.bounds(self._value())
         return Bounds(self._grid, self._value(), self._read_bounds)
 
     def of_family(
@@ -213,14 +235,14 @@ class WindowPlanner:
         return SharedWindows(evaluation, leaf, SharedFinishes(self._duck), reader)
 
     def _finish(self, split: SplitQuery, leaves: Sequence[Merging], schema: pa.Schema) -> Finish:
-        chunks = {f"chunk_{i}": each.schema for i, each in enumerate(self._definitions)}
+        chunks = {f"chunk_{i}": schema for i, schema in enumerate(self._schemas)}
         return Finish(split, leaves, schema, self._duck, chunks=chunks, bounds=self.bounds)
 
     def _leaf(self, split: SplitQuery, number: int, schedule: Schedule) -> Leaf:
         leaf = split.leaves[number]
         if len(leaf.windows) == 1:
-            return ChunkLeaf(leaf, self._definitions[leaf.windows[0]].schema, self._duck)
-        schemas = {i: self._definitions[i].schema for i in leaf.windows}
+            return ChunkLeaf(leaf, self._schemas[leaf.windows[0]], self._duck)
+        schemas = {i: self._schemas[i] for i in leaf.windows}
         return JoinLeaf(
             leaf,
             schemas,
@@ -282,6 +304,8 @@ class WindowPlanner:
         progress = self._progress(clause, definition, ends)
         # Nothing leaves a landmark, so no row is too late for one.
         is_landmark = clause.kind is WindowKind.LANDMARK
+        if self._epochs is not None:
+            return Input(reader, self._grid, progress, self._epochs.cuts(number, reader))
         lateness = FOREVER if is_landmark else self._lateness()
         cuts = cuts_along(clause.axis, definition, Cutter(self._grid, lateness), reader)
         return Input(reader, self._grid, progress, cuts)
@@ -299,6 +323,8 @@ class WindowPlanner:
 
     def _is_whole(self, split: SplitQuery) -> bool | None:
         """Return how windows are evaluated; None if that depends on their size."""
+        if self._epochs is not None and self._epochs.is_whole:
+            return True
         if self._given.choices.evaluation != "measured":
             return self._given.choices.evaluation == "whole"
         if reads_tables(split):
@@ -318,7 +344,9 @@ class WindowPlanner:
         axis = self._clauses[0].axis
         if axis is Axis.ROWS:
             return int
-        return _arrival if axis is Axis.ARRIVAL else self._definitions[0].time_value
+        definition = self._definitions[0]
+        is_arrival = axis is Axis.ARRIVAL or (axis is Axis.ORDINAL and definition.time is None)
+        return _arrival if is_arrival else definition.time_value
 
 
 def _arrival(microseconds: int) -> datetime:

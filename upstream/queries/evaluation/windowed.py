@@ -17,7 +17,6 @@ from ...held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
 from ..chunks.walk import Due
 from ..results.answer import Answer, Answers, Counts, Description
-from .chosen_way import Portions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from ..chunks.walk import Walk
     from ..chunks.windows import Spans
     from ..results.failing_rows import FailingRows
-    from .bounds import Bounds
-    from .chosen_way import ChosenWay
+    from .bounds import WindowBounds
+    from .chosen_way import ChosenWay, Portions
     from .finish import Finishing
     from .increments import Increments
 
@@ -62,7 +61,8 @@ class WindowedEvaluation:
         finish: Finishing,
         way: ChosenWay,
         lateness: int | None,
-        bounds: Bounds,
+        bounds: WindowBounds,
+        portions: Portions,
         stopwatch: Clock,
         failing: FailingRows,
     ) -> None:
@@ -80,7 +80,7 @@ class WindowedEvaluation:
         self._empty: tuple[tuple[int, int], Answer] | None = None
         """The answer for a window that was requested before it was due. The key is the window's
         end, with the number of rows that had been read."""
-        self._portions = Portions()
+        self._portions = portions
         self._readings = 0
         """How often rows were read since the last answer."""
         self._started = 0.0
@@ -164,6 +164,7 @@ class WindowedEvaluation:
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
         self._increments.close()
+        self._reading.close()
 
     def describe(self) -> Description:
         """Describe how the query is evaluated at the moment."""
@@ -230,7 +231,7 @@ class WindowedEvaluation:
         failed, failure = self._failing.within(spans) if self._failing.count else (0, None)
         revision = 0 if self._lateness is None else walk.revision(window.end)
         bounds = self._bounds.of(spans)
-        return Answer(*bounds, due, revision, table, error, failed, failure, spans=spans)
+        return Answer(*bounds, due, revision, table, error, failed, failure, spans=spans, epoch=self._bounds.epoch(spans))
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""
@@ -252,7 +253,7 @@ class WindowedEvaluation:
         if way.is_whole:
             try:
                 chunks = {
-                    f"chunk_{i}": each.between(*span)
+                    f"chunk_{i}": self._bounds.completed(i, each.between(*span))
                     for i, (each, span) in enumerate(zip(rows, spans, strict=True))
                 }
                 return self._finish.in_full({**chunks, **self._tables(spans)})

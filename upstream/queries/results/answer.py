@@ -37,6 +37,8 @@ class Answer:
     """To be called when the answer was taken."""
     spans: Sequence[Span] | None = None
     """The chunks of the window, by input, if it is one of a grid."""
+    epoch: int | None = None
+    """The number of the epoch, if the query reads epochs."""
 
     def or_failed(self) -> Answer:
         """Return the answer or, if rows had to be left out of it, an error instead."""
