@@ -79,23 +79,32 @@ class State:
             engine.sql(f"SELECT count(*) FROM {router}")
         gc.collect()
         pa.default_memory_pool().release_unused()
-        found = (_counted(engine, what) for what in ("tables", "prepared_statements"))
-        held = query.statistics().rows_held
-        return cls(resident_bytes() / 1e6, len(gc.get_objects()), *found, held)
+        return cls(
+            megabytes=resident_bytes() / 1e6,
+            objects=len(gc.get_objects()),
+            tables=_counted(engine, "tables"),
+            statements=_counted(engine, "prepared_statements"),
+            rows_held=query.statistics().rows_held,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Endurance:
-    """The processor seconds of each epoch, and what was held after the first part and at the end."""
+    """The processor seconds of each epoch; what was held after the first part, and at the end."""
 
     seconds: list[float]
     early: State
     late: State
 
     @property
+    def median(self) -> float:
+        """The median of the last epochs."""
+        return median(self.seconds[-PART:])
+
+    @property
     def ratio(self) -> float:
         """The median of the last epochs by that of the second thousand."""
-        return median(self.seconds[-PART:]) / median(self.seconds[PART : 2 * PART])
+        return self.median / median(self.seconds[PART : 2 * PART])
 
     @property
     def total_ratio(self) -> float:

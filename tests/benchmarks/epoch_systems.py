@@ -6,7 +6,6 @@ which is the first one of the next. The paper's baseline is one-time queries on 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -124,31 +123,47 @@ class Standing:
         self.engine.close()
 
 
-class ByChunk(ABC):
-    """A system that is told when an epoch ends, rather than to find out."""
+class Chunkwise(Protocol):
+    """Answers a query over the rows that it was given since it started."""
 
-    @abstractmethod
+    def received(self, rows: pa.Table) -> Any:
+        """Return rows in the form in which they arrive here."""
+
     def arrive(self, router: int, rows: Any) -> None:
         """Take in rows of the present epoch."""
 
-    @abstractmethod
-    def cut(self, first: Any) -> Means:
+    def answer(self) -> Means:
         """Return the answer."""
 
-    def at_once(self, chunks: Sequence[Any], first: Sequence[Any]) -> Means:
-        """Take in all rows, and return the answer."""
-        for router, rows in enumerate(chunks):
-            self.arrive(router, rows)
-        return self.cut(first[-1])
+    def start(self, first: Sequence[Any]) -> None:
+        """Begin the next epoch with the first row of each router."""
+
+
+class Told:
+    """Something that is told when an epoch ends, and need not find out."""
+
+    def __init__(self, chunks: Chunkwise) -> None:
+        self._chunks = chunks
+        self.received = chunks.received
+        self.arrive = chunks.arrive
+        self.start = chunks.start
 
     def ahead(self, first: object) -> None:
         """Do nothing: `start` has the row too."""
 
+    def cut(self, first: object) -> Means:
+        return self._chunks.answer()
+
+    def at_once(self, chunks: Sequence[Any], first: Sequence[Any]) -> Means:
+        for router, rows in enumerate(chunks):
+            self.arrive(router, rows)
+        return self._chunks.answer()
+
     def close(self) -> None:
-        """Do nothing: there is nothing to release."""
+        """Do nothing: all of it goes with the object."""
 
 
-class TemporaryTables(ByChunk):
+class TemporaryTables:
     """DuckDB with one thread: per epoch a temporary table for each chunk, a query, and DROP.
 
     All of it is done after the cut: CREATE TEMP TABLE with the whole chunk, the query and DROP.
@@ -167,7 +182,7 @@ class TemporaryTables(ByChunk):
     def arrive(self, router: int, rows: pa.Table) -> None:
         self._chunks[router].append(rows)
 
-    def cut(self, first: pa.Table) -> Means:
+    def answer(self) -> Means:
         for router, chunk in zip(ROUTERS, self._chunks, strict=False):
             self._duck.register("chunk", pa.concat_tables(chunk))
             create = f"CREATE TEMP TABLE {router} AS SELECT {self._columns} FROM chunk"
@@ -180,11 +195,8 @@ class TemporaryTables(ByChunk):
     def start(self, first: Sequence[pa.Table]) -> None:
         self._chunks = [[rows] for rows in first]
 
-    def close(self) -> None:
-        self._duck.close()
 
-
-class FilledTables(ByChunk):
+class FilledTables:
     """The same, with rows inserted as they arrive: only the query is left to do after the cut."""
 
     def __init__(self, query: EpochQuery) -> None:
@@ -199,7 +211,7 @@ class FilledTables(ByChunk):
         self._duck.register("chunk", rows)
         self._duck.execute(f"INSERT INTO {ROUTERS[router]} FROM chunk").fetchall()
 
-    def cut(self, first: pa.Table) -> Means:
+    def answer(self) -> Means:
         return means(self._duck.sql(self._query.once).to_arrow_table())
 
     def start(self, first: Sequence[pa.Table]) -> None:
@@ -213,11 +225,8 @@ class FilledTables(ByChunk):
         for router in ROUTERS[: self._query.routers]:
             self._duck.execute(f"CREATE TEMP TABLE {router} ({COLUMNS})").fetchall()
 
-    def close(self) -> None:
-        self._duck.close()
 
-
-class Polars(ByChunk):
+class Polars:
     """A polars join of both chunks after the cut, by as many threads as it likes."""
 
     def __init__(self) -> None:
@@ -231,7 +240,7 @@ class Polars(ByChunk):
     def arrive(self, router: int, rows: pl.DataFrame) -> None:
         self._chunks[router].append(rows)
 
-    def cut(self, first: pl.DataFrame) -> Means:
+    def answer(self) -> Means:
         one, two = (pl.concat(chunk).lazy() for chunk in self._chunks)
         minute = (pl.col("ts").dt.epoch("s") // MINUTE).alias("minute")
         mean = (pl.col("trt_right") - pl.col("trt")).mean().alias("mean")

@@ -23,6 +23,7 @@ HOSTS: Final = 1_000
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 """Multiplication by an odd number is one-to-one, and scatters consecutive numbers."""
 
+
 @cache
 def hosts() -> pa.Array:
     """Return the addresses of all hosts."""

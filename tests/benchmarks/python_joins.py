@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from tests.benchmarks.epoch_systems import ByChunk, Means
+from tests.benchmarks.epoch_systems import Means
 from tests.benchmarks.packets import MINUTE
 
 Row = tuple[int, int, float]
@@ -28,7 +28,7 @@ def minute_of(row: Row) -> int:
     return row[1] // (MINUTE * 1_000_000)
 
 
-class BuiltAfterCut(ByChunk):
+class BuiltAfterCut:
     """Rows are kept in lists as they arrive, and joined after the cut."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class BuiltAfterCut(ByChunk):
     def arrive(self, router: int, rows: list[Row]) -> None:
         self._rows[router] += rows
 
-    def cut(self, first: list[Row]) -> Means:
+    def answer(self) -> Means:
         one, two = self._rows
         times = {pid: trt for pid, _, trt in one}
         deltas = [trt - times[pid] for pid, _, trt in two if pid in times]
@@ -49,7 +49,7 @@ class BuiltAfterCut(ByChunk):
         self._rows = [list(rows) for rows in first]
 
 
-class BuiltBeforeCut(ByChunk):
+class BuiltBeforeCut:
     """The rows of one router are put into a hash table as they arrive, and probed after the cut."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class BuiltBeforeCut(ByChunk):
             for pid, _, trt in rows:
                 times[pid] = trt
 
-    def cut(self, first: list[Row]) -> Means:
+    def answer(self) -> Means:
         times = self._times
         deltas = [trt - times[pid] for pid, _, trt in self._rows if pid in times]
         return {minute_of(self._rows[0]): sum(deltas) / len(deltas)}
@@ -77,7 +77,7 @@ class BuiltBeforeCut(ByChunk):
             self.arrive(router, rows)
 
 
-class JoinedBeforeCut(ByChunk):
+class JoinedBeforeCut:
     """A symmetric hash join: each row meets those of the other router when it arrives."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class JoinedBeforeCut(ByChunk):
         self._total += total
         self._count += count
 
-    def cut(self, first: list[Row]) -> Means:
+    def answer(self) -> Means:
         return {self._minute: self._total / self._count}
 
     def start(self, first: Sequence[list[Row]]) -> None:
