@@ -346,6 +346,18 @@ def test_a_punctuation_comes_after_the_rows_that_were_appended(engine: Engine) -
     assert kinds == ["Batch", "Punctuation", "Batch"]
 
 
+def test_queries_are_evaluated_before_too_many_punctuations_wait(engine: Engine) -> None:
+    reader = engine._catalogue.streams.named("trades").log.reader(follows_punctuations=True)
+    query = engine.continuous_query("SELECT symbol FROM trades")
+    engine.append("trades", [trade(1, "IBM", 24.0)])
+    for _ in range(4_095):
+        engine.punctuate("trades")
+    assert query.statistics().rows_waiting == 1
+    engine.punctuate("trades")
+    assert query.statistics().rows_waiting == 0
+    assert reader.waiting == 4_097
+
+
 def test_what_is_filled_by_a_query_cannot_be_punctuated(engine: Engine) -> None:
     engine.sql("CREATE VIEW means AS SELECT avg(price) AS mean FROM trades")
     engine.continuous_query("SELECT symbol FROM rows(trades, 2, 2)", into="symbols")

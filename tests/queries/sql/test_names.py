@@ -23,11 +23,19 @@ def test_without_a_near_name_all_are_offered() -> None:
     assert did_you_mean("x", []) == ""
 
 
-@pytest.mark.parametrize("name", ["chunk_0", "CHUNK_12", "merged_3", "lent_1", "__s0", "__step"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("chunk_0", "CHUNK_12", "merged_3", "lent_1", "__s0", "__step", "__epoch", "__pair"),
+        *("__Window_Start", "__window_end", "__row", "__place"),
+    ],
+)
 def test_names_of_rewritten_queries_are_ours(name: str) -> None:
     assert is_reserved(name)
 
 
-@pytest.mark.parametrize("name", ["chunk", "chunks_0", "chunk_a", "s0", "__index_level_0__"])
+@pytest.mark.parametrize(
+    "name", ["chunk", "chunks_0", "chunk_a", "s0", "epoch", "__epochs", "__index_level_0__"]
+)
 def test_other_names_are_free(name: str) -> None:
     assert not is_reserved(name)

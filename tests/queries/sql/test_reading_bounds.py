@@ -191,7 +191,7 @@ def test_a_star_leaves_the_bounds_out(duck: Duck) -> None:
         (
             "SELECT tick, window_end FROM landmark(ticks)",
             "window_end",
-            r"landmark\(ticks\) has no window_end[^$]*tumble, hop, rows and session",
+            r"landmark\(ticks\) has no window_end[^$]*tumble, hop, rows, session and epochs",
         ),
         ("SELECT x.window_end FROM landmark(ticks) x", "x.window_end", "has no window_end"),
     ],

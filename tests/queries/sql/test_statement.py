@@ -96,3 +96,16 @@ def test_a_parsed_query_says_which_tables_it_is_lent() -> None:
         "chunk_1": ["tick", "sensor"],
         "bounds_1": ["window_start", "window_end"],
     }
+
+
+def test_chunks_of_epochs_have_the_hidden_columns_that_the_query_reads() -> None:
+    text = """SELECT a.epoch, b.window_end FROM epochs(news, rows => 3) a
+        JOIN epochs(ticks, rows => 3) b ON a.window_start IS NULL"""
+    parsed = read_query(text, STREAMS)
+    assert parsed.bounds == frozenset()
+    assert parsed.hidden == {0: ("__epoch", "__window_start"), 1: ("__window_end",)}
+    assert {name: schema.names for name, schema in parsed.schemas(STREAMS).items()} == {
+        "chunk_0": ["k", "text", "__epoch", "__window_start"],
+        "chunk_1": ["tick", "sensor", "__window_end"],
+    }
+    assert parsed.schema_of(1, STREAMS["ticks"]) == parsed.schemas(STREAMS)["chunk_1"]

@@ -14,6 +14,7 @@ from upstream.queries.sql.window_bounds import (
     bounds_in,
     bounds_schema,
     bounds_table,
+    hidden_schema,
     is_bound,
     with_one_of_alike,
     with_plain_bounds,
@@ -58,6 +59,45 @@ def test_a_bound_has_the_type_of_the_axis_of_its_window(
     table = bounds_table(schema, bounds, bounds)
     assert table.to_pylist() == [{"window_start": expected, "window_end": expected}]
     assert table.schema == schema
+
+
+@pytest.mark.parametrize(
+    ("kind", "call", "bound"),
+    [
+        (pa.timestamp("ms"), "epochs(s, INTERVAL '1 day')", pa.timestamp("ms")),
+        (pa.int16(), "epochs(s, 300, keep => 2)", pa.int64()),
+        (pa.int16(), "epochs(s, INTERVAL '1 day', by => arrival)", pa.timestamp("us")),
+        (pa.timestamp("s", tz="UTC"), "epochs(s, rows => 3)", pa.timestamp("s", tz="UTC")),
+        (pa.float32(), "epochs(s, by => t)", pa.float64()),
+        (pa.date32(), "epochs(s, punctuation => true)", pa.date32()),
+    ],
+    ids=["TIMESTAMP", "SMALLINT", "by arrival", "count", "object", "punctuation"],
+)
+def test_hidden_columns_have_the_type_of_the_time(
+    kind: pa.DataType, call: str, bound: pa.DataType
+) -> None:
+    definition = stream(kind)
+    [window] = read_query(f"SELECT * FROM {call}", {"s": definition}).windows
+    names = ("__epoch", "__window_start", "__window_end")
+    assert hidden_schema(window, definition, names) == pa.schema(
+        zip(names, (pa.int64(), bound, bound), strict=True)
+    )
+    assert hidden_schema(window, definition, names[1:2]).names == ["__window_start"]
+    assert bounds_schema(window, definition).types == [bound, bound]
+
+
+def test_chunks_of_a_stream_without_a_time_have_bounds_on_arrival() -> None:
+    window = window_of("epochs(news, rows => 3)")
+    schema = hidden_schema(window, STREAMS["news"], ["__window_end"])
+    assert schema.types == [pa.timestamp("us")]
+
+
+def test_hidden_columns_are_displayed_by_the_names_that_users_know() -> None:
+    text = "SELECT *, EPOCH AS e FROM epochs(ticks, 10) x WHERE window_end > 3"
+    shown = with_plain_bounds(read_query(text, STREAMS).query).sql("duckdb")
+    assert shown == "SELECT *, x.epoch AS e FROM chunk_0 AS x WHERE x.window_end > 3"
+    kept = parse_one("SELECT * EXCLUDE (a, __epoch) FROM t", dialect="duckdb")
+    assert with_plain_bounds(kept).sql("duckdb") == "SELECT * EXCLUDE (a) FROM t"
 
 
 def test_days_that_arrow_does_not_have_are_the_last_that_it_has() -> None:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
+from upstream.queries.sql.window_clause import Axis, EpochCut, WindowClause, WindowKind
+
+from .example_streams import window_of
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,22 @@ def test_kinds_have_the_names_of_their_functions() -> None:
     assert [str(kind) for kind in WindowKind] == [
         *("tumble", "hop", "rows", "latest", "landmark", "session", "epochs", "stream", "view"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("call", "keep", "cut"),
+    [
+        ("epochs(ticks, 10)", 1, EpochCut.TIME),
+        ("epochs(news, '1 minute', by => arrival, keep => 12)", 12, EpochCut.TIME),
+        ("epochs(trades, '1 month', keep => 3)", 3, EpochCut.TIME),
+        ("epochs(ticks, rows => 10, keep => 2)", 2, EpochCut.COUNT),
+        ("epochs(ticks, by => sensor, keep => 7)", 7, EpochCut.OBJECT),
+        ("epochs(ticks, punctuation => tick > 3)", 1, EpochCut.PUNCTUATION),
+    ],
+)
+def test_epochs_say_what_cuts_them_and_how_many_chunks_are_kept(
+    call: str, keep: int, cut: EpochCut
+) -> None:
+    clause = window_of(call)
+    assert (clause.keep, clause.cut) == (keep, cut)
+    assert clause.step == clause.slide

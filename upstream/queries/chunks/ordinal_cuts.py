@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ...rows.arrow_words import one_array
-from ...rows.group_codes import GroupCodes
+from ...rows.group_codes import has_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,7 +153,7 @@ class OrdinalCuts:
         count = places[-1] - places[-2]
         if not ended:
             count += chunk.rows
-        last = chunk.last if not ended else None
+        last = chunk.last
         if places[-1] > places[-2] and (columns := self._division.remembers):
             # a copy, since a slice would keep the whole batch in memory
             last = rows.select([*columns]).take([rows.num_rows - 1])
@@ -176,22 +176,19 @@ class ByCount:
 class ByObject:
     """Chunks of consecutive rows with the same values of some columns, as for GROUP BY.
 
-    NULL equals NULL, NaN equals NaN, and -0.0 equals 0.0.
+    NULL equals NULL, NaN equals NaN, and -0.0 equals 0.0. The columns must have types that
+    `has_places` accepts: every type that a stream can have but INTERVAL, BIGNUM and nested ones.
     """
 
     remembers: Sequence[str]
 
     def divide(self, rows: pa.Table, chunk: OpenChunk) -> Divided:
         """Say where chunks end in a batch."""
-        codes = GroupCodes([rows.schema.field(name).type for name in self.remembers])
-        tables = [rows] if chunk.last is None else [chunk.last, rows]
-        found = np.concatenate([self._codes_of(table, codes) for table in tables])
-        changes = np.flatnonzero(found[1:] != found[:-1])
-        return Divided(changes + (2 - len(tables)))
-
-    def _codes_of(self, rows: pa.Table, codes: GroupCodes) -> Integers:
-        columns = [one_array(rows.column(name)) for name in self.remembers]
-        return codes.codes_of(columns, rows.num_rows)
+        values = rows.select([*self.remembers])
+        if chunk.last is not None:
+            values = pa.concat_tables([chunk.last, values])
+        is_new = np.logical_or.reduce([_changes(column) for column in values.columns])
+        return Divided(np.flatnonzero(is_new) + 1 - (values.num_rows - rows.num_rows))
 
 
 class LastRows(NamedTuple):
@@ -226,3 +223,16 @@ def _by_chunk(rows: Integers, ends: Integers, first: int) -> tuple[tuple[int, in
     """Return the chunks of some rows, each with how many of the rows it has."""
     chunks, counts = np.unique(np.searchsorted(ends, rows, side="right"), return_counts=True)
     return tuple(zip((chunks + first).tolist(), counts.tolist(), strict=True))
+
+
+def _changes(column: pa.ChunkedArray) -> Truths:
+    """Tell of each value but the first whether it differs from the value before, as in GROUP BY."""
+    assert has_places(column.type), "DuckDB compares other types, such as intervals, otherwise"
+    before, after = column[:-1], column[1:]
+    changes = pc.not_equal(before, after)
+    if pa.types.is_floating(column.type):
+        changes = pc.and_not(changes, pc.and_(pc.is_nan(before), pc.is_nan(after)))
+    if column.null_count:
+        changes = pc.coalesce(changes, pc.not_equal(before.is_null(), after.is_null()))
+    is_new: Truths = changes.to_numpy().astype(np.bool_)  # without values, NumPy chooses float64
+    return is_new

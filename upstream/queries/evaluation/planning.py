@@ -179,9 +179,16 @@ class Planner:
         ]
         windows = WindowPlanner(self._given, numbers)
         query, side_tables = self._without_side_tables(numbers)
+        pairs = self._new_pairs(query, numbers)
         split_query = self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
-        evaluation, reset = windows.evaluation(split_query, readers, self._schema.inner)
+        reset: Callable[[], None] | None = None
+        evaluation: Evaluation
+        if pairs is None:
+            evaluation, reset = windows.evaluation(split_query, readers, self._schema.inner)
+        else:
+            split_query = replace(pairs.split, row_wise=is_projection(query, self._duck))
+            evaluation = windows.of_pairs(split_query, pairs, readers, self._schema.inner)
         found = self._plan_of(split_query, evaluation, readers, side_tables, reset)
         first = self._parsed.windows[numbers[0]]
         bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type

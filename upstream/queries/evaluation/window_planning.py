@@ -33,6 +33,7 @@ from .epoch_parts import EpochParts, paired_clauses
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .landmark import LandmarkEvaluation
+from .pair_increments import PairIncrements
 from .planned_windows import check_steps, check_together, grid_of, refuse_unfitting, schedule_of
 from .session import SessionEvaluation
 from .shared_finishes import SharedFinishes
@@ -56,12 +57,14 @@ if TYPE_CHECKING:
     from ..chunks.progress import Ends
     from ..chunks.windows import Schedule
     from ..results.answer import Evaluation
+    from ..rewriting.paired import PairedQuery
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
     from ..sql.window_clause import WindowClause
     from .bounds import WindowBounds
     from .finish import Finishing, Merging
     from .increments import Leaf
+    from .windowed import WindowIncrements
 
     Planned = tuple[Evaluation, Callable[[], None] | None]
 
@@ -147,18 +150,37 @@ class WindowPlanner:
     ) -> WindowedEvaluation:
         leaves = [self._leaf(split, i, schedule) for i in range(len(split.leaves))]
         finish = self._finish(split, leaves, schema)
-        is_whole, failing = self._is_whole(split), self._given.failing
-        return self._windowed(inputs, leaves, finish, schedule, is_whole=is_whole, failing=failing)
+        increments = Increments(leaves, finish, self._given.failing)
+        is_whole = self._is_whole(split)
+        return self._windowed(inputs, increments, finish, schedule, is_whole=is_whole)
+
+    def of_pairs(
+        self, split: SplitQuery, paired: PairedQuery, readers: Sequence[LogReader], schema: pa.Schema
+    ) -> WindowedEvaluation:
+        """Return the evaluation of epochs that answer with their new pairs."""
+        assert self._schedule is not None
+        increments = PairIncrements(
+            paired,
+            dict(enumerate(self._schemas)),
+            {i: clause.keep for i, clause in enumerate(self._clauses)},
+            self._duck,
+            schema=schema,
+            failing=self._given.failing,
+            is_row_wise=split.row_wise,
+        )
+        inputs = [self._input(i, reader) for i, reader in enumerate(readers)]
+        finish = self._finish(split, [], schema)
+        return self._windowed(inputs, increments, finish, self._schedule, is_whole=False)
 
     def _windowed(
         self,
         inputs: Sequence[Input],
-        leaves: Sequence[Leaf],
+        increments: WindowIncrements,
         finish: Finishing,
         schedule: Schedule,
         *,
         is_whole: bool | None,
-        failing: FailingRows,
+        failing: FailingRows | None = None,
     ) -> WindowedEvaluation:
         reading = Reading(
             inputs,
@@ -173,14 +195,14 @@ class WindowPlanner:
         return WindowedEvaluation(
             reading,
             Walk(schedule, reading.occupied, answers_empty=answers_empty, revisable=revisable),
-            Increments(leaves, finish, failing),
+            increments,
             finish=finish,
             way=ChosenWay(is_whole=is_whole, is_joined=len(inputs) > 1),
             lateness=self._lateness(),
             bounds=self._bounds(),
             portions=Portions() if self._epochs is None else Portions(EPOCH_PORTIONS),
             stopwatch=self._given.stopwatch,
-            failing=failing,
+            failing=self._given.failing if failing is None else failing,
         )
 
     def _bounds(self) -> WindowBounds:
@@ -224,13 +246,14 @@ class WindowPlanner:
         """Return the windows for several queries of a family."""
         assert self._schedule is not None
         leaf = SharedLeaf(0, self._definitions[0].schema, self._duck)
+        failing, finish = FailingRows(), MergedWindows()
         evaluation = self._windowed(
             [self._input(0, reader)],
-            [leaf],
-            MergedWindows(),
+            Increments([leaf], finish, failing),
+            finish,
             self._schedule,
             is_whole=False,
-            failing=FailingRows(),
+            failing=failing,
         )
         return SharedWindows(evaluation, leaf, SharedFinishes(self._duck), reader)
 

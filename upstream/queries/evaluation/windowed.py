@@ -10,7 +10,7 @@ before it is closed, so that rows are merged as they arrive.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...database.failure import DatabaseError
 from ...held_interrupt import HeldInterrupt
@@ -19,17 +19,49 @@ from ..chunks.walk import Due
 from ..results.answer import Answer, Answers, Counts, Description
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pyarrow as pa
 
     from ...clock import Clock
+    from ..chunks.chunk_rows import ChunkRows
     from ..chunks.reading import Reading
     from ..chunks.walk import Walk
-    from ..chunks.windows import Spans
+    from ..chunks.windows import Span, Spans
     from ..results.failing_rows import FailingRows
     from .bounds import WindowBounds
     from .chosen_way import ChosenWay, Portions
     from .finish import Finishing
-    from .increments import Increments
+
+
+class WindowIncrements(Protocol):
+    """What evaluates windows incrementally: partials and their merges, or pairs of rows."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows are held."""
+
+    @property
+    def way(self) -> str:
+        """The name of this way of evaluation."""
+
+    def feed(self, number: int, rows: ChunkRows, end: int) -> None:
+        """Take in the rows of an input before a chunk that were not taken in yet."""
+
+    def advance(self, spans: Sequence[Span]) -> None:
+        """Move to a window, and merge what has arrived for it."""
+
+    def table(self, spans: Sequence[Span], bounds: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the result for a window."""
+
+    def forget(self, before: Sequence[int]) -> None:
+        """Forget earlier chunks, by input."""
+
+    def describe(self) -> tuple[str, ...]:
+        """Describe how rows are taken in."""
+
+    def close(self) -> None:
+        """Release its statements and relations in DuckDB."""
 
 
 class WindowedEvaluation:
@@ -56,7 +88,7 @@ class WindowedEvaluation:
         self,
         reading: Reading,
         walk: Walk,
-        increments: Increments,
+        increments: WindowIncrements,
         *,
         finish: Finishing,
         way: ChosenWay,
@@ -164,6 +196,7 @@ class WindowedEvaluation:
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
         self._increments.close()
+        self._finish.close()
         self._reading.close()
 
     def describe(self) -> Description:

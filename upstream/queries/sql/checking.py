@@ -42,7 +42,8 @@ from .names import did_you_mean, found, is_reserved
 from .statement import ParsedQuery
 from .trees import place_of
 from .window_arguments import FUNCTIONS
-from .window_bounds import BOUNDED, BOUNDS
+from .window_bounds import BOUNDED, BOUNDS, EPOCH
+from .window_clause import WindowKind
 
 
 def check(
@@ -165,9 +166,11 @@ def _about_table(
 def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:
     """Return how a subquery over a window can select a bound; "" if there is none."""
     bound = name.lower()
-    has_bounds = any(window.kind in BOUNDED for window in parsed.windows)
+    kinds = {window.kind for window in parsed.windows}
+    has_bound = bound in BOUNDS and not kinds.isdisjoint(BOUNDED)
+    has_epoch = bound == EPOCH and WindowKind.EPOCHS in kinds
     hint = f"name {bound} in the select list where the window is read"
-    return hint if bound in BOUNDS and has_bounds else ""
+    return hint if has_bound or has_epoch else ""
 
 
 def _is_about_other_text(headline: str, text: str) -> bool:

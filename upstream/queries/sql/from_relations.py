@@ -18,7 +18,7 @@ from ...rows.stream_definition import StreamDefinition
 from .relation_columns import Relation, RelationColumn, equated, origins_of, united, without
 from .trees import chunk_index, common_table, is_star
 from .window_bounds import BOUNDED
-from .window_clause import WindowClause
+from .window_clause import WindowClause, WindowKind
 
 _DEEPEST: Final = 60
 """Subqueries are followed to this depth to find their columns."""
@@ -45,7 +45,7 @@ class FromRelations:
         """Return the relations in the FROM of a SELECT, which must not change afterwards."""
         if id(select) not in self._known:
             self._known[id(select)] = []  # found by an expression that refers to itself
-            found = [self._relation(node, depth) for node in _nodes(select)]
+            found = [self._relation(node, depth) for node in nodes_of(select)]
             joins = [*(select.args.get("joins") or ()), *_nested_joins(select)]
             self._known[id(select)] = equated(found, select.args.get("where"), joins)
         return self._known[id(select)]
@@ -53,6 +53,10 @@ class FromRelations:
     def has_bounds(self, relation: Relation) -> bool:
         """Tell whether a relation is a window with bounds, or passes one on."""
         return relation.number is not None and self._windows[relation.number].kind in BOUNDED
+
+    def _is_epochs(self, relation: Relation) -> bool:
+        number = relation.number
+        return number is not None and self._windows[number].kind is WindowKind.EPOCHS
 
     def of_query(self, query: exp.Expr, depth: int = 0) -> Relation:
         """Return what a query selects, as a relation without a name."""
@@ -104,6 +108,8 @@ class FromRelations:
         windows = [each for each in relations if self.has_bounds(each)]
         if len(windows) != 1 or windows[0].alias in made_up(query):
             return None
+        if query.args.get("distinct") and self._is_epochs(windows[0]):
+            return None  # another column would make more rows distinct
         stars = [item for item in query.expressions if is_star(item)]
         if not any(_table_of(star) in {"", windows[0].alias} for star in stars):
             return None
@@ -154,11 +160,11 @@ def made_up(select: exp.Select, reference: exp.Column | None = None) -> set[str]
             found.add(join.this.alias_or_name.lower())
         before.append(join.this.alias_or_name.lower())
     if any(join.side for join in _nested_joins(select)):
-        found |= {node.alias_or_name.lower() for node in _nodes(select)}
+        found |= {node.alias_or_name.lower() for node in nodes_of(select)}
     return found
 
 
-def _nodes(select: exp.Select) -> Iterator[exp.Expr]:
+def nodes_of(select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the relations in FROM, including those in joins in brackets."""
     read = select.args.get("from_")
     joins = [*(select.args.get("joins") or ()), *(select.args.get("laterals") or ())]
@@ -175,7 +181,7 @@ def _nodes(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def _nested_joins(select: exp.Select) -> list[exp.Join]:
-    return [join for node in _nodes(select) for join in node.args.get("joins") or ()]
+    return [join for node in nodes_of(select) for join in node.args.get("joins") or ()]
 
 
 def _new_names(node: exp.Expr) -> list[str]:

@@ -18,22 +18,25 @@ IS_LAST = "__last_0"
 def last_rows_query(condition: str) -> Query:
     """Return a query for ROW and IS_LAST of each row of ROWS.
 
-    Whether the condition fails on a row does not depend on other rows. AND and OR are evaluated
-    from left to right, and only as far as necessary, so `note <> '' AND note::INT = 0` does not
-    fail on an empty note. As a filter, DuckDB would reorder such a condition while it runs.
+    Whether the condition fails on a row does not depend on other rows. AND, OR and NOT are
+    evaluated from left to right, and only as far as necessary, so `note <> '' AND note::INT = 0`
+    does not fail on an empty note. In WHERE, DuckDB would reorder the condition while it runs.
     """
-    is_last = _in_order(parse_one(condition, dialect=DIALECT))
+    is_last = _is(parse_one(condition, dialect=DIALECT), truth=True)
     return exp.select(column(ROW), exp.alias_(is_last, IS_LAST, quoted=True)).from_(ROWS)
 
 
-def _in_order(condition: exp.Expr) -> exp.Expr:
-    """Return whether a condition is true, evaluated from left to right; it is never NULL."""
+def _is(condition: exp.Expr, *, truth: bool) -> exp.Expr:
+    """Return whether a condition is true, or is false; this is never NULL."""
     condition = condition.unnest()
+    if isinstance(condition, exp.Not):
+        return _is(condition.this, truth=not truth)
     if not isinstance(condition, exp.And | exp.Or):
-        return exp.Is(this=exp.paren(condition), expression=exp.true())
-    *parts, last = [_in_order(part) for part in condition.flatten()]
-    decides = exp.true() if isinstance(condition, exp.Or) else exp.false()
-    if isinstance(condition, exp.And):
-        parts = [exp.not_(part) for part in parts]
-    ifs = [exp.If(this=part, true=decides.copy()) for part in parts]
+        return exp.Is(this=exp.paren(condition), expression=exp.Boolean(this=truth))
+    *parts, last = [_is(part, truth=truth) for part in condition.flatten()]
+    any_decides = isinstance(condition, exp.Or) == truth
+    ifs = [
+        exp.If(this=part if any_decides else exp.not_(part), true=exp.Boolean(this=any_decides))
+        for part in parts
+    ]
     return exp.paren(exp.Case(ifs=ifs, default=last))

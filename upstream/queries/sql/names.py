@@ -7,11 +7,17 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 _RESERVED = re.compile(
-    r"(chunk|bounds|merged|lent|prepared)_\d+|__(step|[a-z]+_?\d+)", re.IGNORECASE
+    r"(chunk|bounds|merged|lent|prepared)_\d+"
+    r"|__(step|pair|row|place|epoch|window_start|window_end|[a-z]+_?\d+)",
+    re.IGNORECASE,
 )
 """Our own names, in the statements that queries are rewritten to."""
 STEP = "__step"
 """The column with the number of the chunk that a row belongs to."""
+PAIR = "__pair"
+"""The column with the number of the pair that a row belongs to."""
+ROW = "__row"
+"""The column with the place of a row among those that are joined."""
 
 
 def found(name: str, known: Iterable[str]) -> str | None:

@@ -23,7 +23,7 @@ from .reading_bounds import read_bounds
 from .same_reading import difference
 from .source_text import SourceText
 from .statement import ParsedQuery
-from .trees import place_of, stream_read
+from .trees import is_unnamed, place_of, stream_read
 from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
 from .window_functions import window_of_call
@@ -56,17 +56,13 @@ def read_query(
         read_windows_as_values(source, tree, streams)
         taken = [*_take_windows(source, tree, streams, duck)]
         windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
-        read_bounds(source, tree, windows, streams, duck)
-    return ParsedQuery(text, tree, windows, places)
+        hidden = read_bounds(source, tree, windows, streams, duck)
+    return ParsedQuery(text, tree, windows, places, hidden)
 
 
 _QUERIES = {"SELECT", "MULTI"}
 """DuckDB's names for queries; for DuckDB, a PIVOT is several statements."""
 _DUCKDB_ONLY = "DuckDB can read this, but a standing query may read it differently"
-_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Star, exp.Dot)
-"""Expressions that have a name, or are several columns."""
-_SEVERAL = "unnest"
-"""The function that may make several columns with names of their own, as COLUMNS does."""
 _ASK_ONCE = "write it differently, perhaps with brackets; sql() runs it once as it is"
 
 
@@ -88,7 +84,7 @@ def _name_columns(source: SourceText, query: exp.Query) -> None:
     tokens = source.one_statement()
     for select in _outermost(query):
         for item in [*select.expressions]:
-            if _is_unnamed(item) and ITEM in item.meta:
+            if is_unnamed(item) and ITEM in item.meta:
                 name = _joined(source.text, tokens[slice(*item.meta[ITEM])])
                 alias = exp.Alias(alias=exp.to_identifier(name, quoted=True))
                 item.replace(alias)
@@ -109,12 +105,6 @@ def _outermost(query: exp.Expr) -> Iterator[exp.Select]:
             waiting += [query.right, query.left] if query.args.get("by_name") else [query.left]
         elif isinstance(query, exp.Select):
             yield query
-
-
-def _is_unnamed(item: exp.Expr) -> bool:
-    if isinstance(item.unnest(), _NAMED) or item.find(exp.Columns, exp.Unnest) is not None:
-        return False
-    return all(call.name.lower() != _SEVERAL for call in item.find_all(exp.Anonymous))
 
 
 def _joined(text: str, tokens: Sequence[Token]) -> str:

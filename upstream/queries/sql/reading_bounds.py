@@ -1,14 +1,14 @@
-"""Finds the window that a `window_start` or `window_end` in a query belongs to.
+"""Finds the window that a `window_start`, a `window_end` or an `epoch` in a query belongs to.
 
-The bounds are columns of a window that `*` does not include. A name is looked up as in SQL: among
-the relations of FROM, then in the surrounding query. A column of a stream, or an alias in the
-select list, takes precedence over a bound of the same name.
+These are columns of a window that `*` does not include; only epochs have the last one. A name is
+looked up as in SQL: among the relations of FROM, then in the surrounding query. A column of a
+stream, or an alias in the select list, takes precedence over a bound of the same name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Never
+from typing import Final, NamedTuple, Never
 
 from sqlglot import exp
 
@@ -17,15 +17,24 @@ from ...errors import UnknownColumnError
 from ...rows.stream_definition import StreamDefinition
 from .constant_bounds import simplify
 from .from_relations import FromRelations, made_up
+from .hidden_columns import HiddenColumns
 from .relation_columns import Relation
 from .source_text import SourceText
 from .trees import is_known, place_of
-from .window_bounds import BOUNDS, bound_query, with_one_of_alike
+from .window_bounds import BOUNDS, EPOCH, HIDDEN, bound_query, with_one_of_alike
 from .window_clause import WindowClause, WindowKind
 
-_HAVE: Final = "only the windows of tumble, hop, rows and session have bounds"
+_HAVE: Final = "only the windows of tumble, hop, rows, session and epochs have bounds"
 _NO_WINDOW: Final = Relation("")
 """Returned for a name that is not a bound."""
+
+
+class _Found(NamedTuple):
+    """The relation that has the bound, its window, and the SELECT that reads it."""
+
+    relation: Relation
+    number: int
+    select: exp.Select
 
 
 def read_bounds(
@@ -34,26 +43,47 @@ def read_bounds(
     windows: Sequence[WindowClause],
     streams: Mapping[str, StreamDefinition],
     duck: Duck | None,
-) -> None:
+) -> Mapping[int, tuple[str, ...]]:
     """Replace the bounds in a query over chunks, in place; raise UnknownColumnError if ambiguous.
 
-    With `duck`, the columns of tables are known, and more of a query can be simplified.
+    Returns the hidden columns that chunks of epochs need, by the numbers of their windows. With
+    `duck`, the columns of tables are known, and more of a query can be simplified.
     """
+    using = [
+        each
+        for join in query.find_all(exp.Join)
+        for each in join.args.get("using") or ()
+        if each.name.lower() in HIDDEN
+    ]
     columns = [
         each
         for each in query.find_all(exp.Column)
-        if each.name.lower() in BOUNDS and not isinstance(each.parent, exp.Star)
+        if each.name.lower() in HIDDEN and not isinstance(each.parent, exp.Star)
     ]
-    if not columns:
-        return
+    if not (columns or using):
+        return {}
     definitions = [streams[window.stream] for window in windows]
-    scopes = _Scopes(source, windows, FromRelations(windows, definitions, duck))
+    relations = FromRelations(windows, definitions, duck)
+    hidden = HiddenColumns(source, query, relations)
+    scopes = _Scopes(source, windows, relations)
+    for each in using:
+        scopes.check_using(each)
     found = [(each, bound) for each in columns if (bound := scopes.bound_of(each)) is not None]
+    rows = [
+        None
+        if windows[each.number].kind is WindowKind.EPOCHS
+        else (each.number, scopes.row_of(each.relation, reference, each.select))
+        for reference, each in found
+    ]
     alike = with_one_of_alike(windows, definitions)
-    for each, (number, row) in found:
-        _exchange(each, alike[number], row)
-    if found:
+    for (reference, each), row in zip(found, rows, strict=True):
+        if row is None:
+            hidden.exchange(reference, each.select, each.relation)
+        else:
+            _exchange(reference, alike[each.number], row[1])
+    if any(row is not None for row in rows):
         simplify(source, query, duck)
+    return hidden.excluded()
 
 
 def _exchange(reference: exp.Column, number: int, row: exp.Column | None) -> None:
@@ -81,12 +111,9 @@ class _Scopes:
         self._windows = windows
         self._relations = relations
 
-    def bound_of(self, reference: exp.Column) -> tuple[int, exp.Column | None] | None:
-        """Return the window whose bound is meant; None if it is something else.
-
-        The second value is a column that is not NULL where an outer join has a row of the window.
-        """
-        if reference.args.get("db"):
+    def bound_of(self, reference: exp.Column) -> _Found | None:
+        """Return the window whose bound is meant; None if it is something else."""
+        if reference.args.get("db") or _is_of_comprehension(reference):
             return None
         select: exp.Expr | None = reference.find_ancestor(exp.Select)
         while isinstance(select, exp.Select):
@@ -94,12 +121,23 @@ class _Scopes:
             find = self._qualified if reference.table else self._unqualified
             found = find(reference, select, relations)
             if found is not None and found.number is not None:
-                return found.number, self._row_of(found, reference, select)
+                return _Found(found, found.number, select)
             if found is not None:
                 return None
             # a CTE does not see the columns around it
             select = select.find_ancestor(exp.Select, exp.CTE)
         return None
+
+    def check_using(self, name: exp.Expr) -> None:
+        """Refuse a bound among the columns of USING."""
+        select = name.parent_select
+        relations = self._relations.of(select) if isinstance(select, exp.Select) else []
+        bound = name.name.lower()
+        windowed = [each.alias for each in relations if self._has(each, bound)]
+        if windowed and not any(each.may_have(bound) for each in relations):
+            reason = f"USING cannot name {bound}, which is not a column of the stream"
+            hint = " = ".join(f"{alias}.{bound}" for alias in windowed[:2])
+            self._refuse(reason, name, f"write ON {hint}")
 
     def _qualified(
         self, reference: exp.Column, _: exp.Select, relations: list[Relation]
@@ -112,7 +150,7 @@ class _Scopes:
         if relation.may_have(reference.name):
             return _NO_WINDOW
         self._refuse_landmark(relation, reference)
-        return relation if self._relations.has_bounds(relation) else _NO_WINDOW
+        return relation if self._has(relation, reference.name.lower()) else _NO_WINDOW
 
     def _unqualified(
         self, reference: exp.Column, select: exp.Select, relations: list[Relation]
@@ -120,8 +158,7 @@ class _Scopes:
         """Return the relation whose bound is meant; None to continue in the surrounding query."""
         name = reference.name.lower()
         having = [each for each in relations if each.may_have(name)]
-        has_bounds = self._relations.has_bounds
-        windowed = [each for each in relations if each not in having and has_bounds(each)]
+        windowed = [each for each in relations if each not in having and self._has(each, name)]
         if _is_alias(reference, select) or (having and not windowed):
             return _NO_WINDOW
         if len(windowed) + len(having) > 1:
@@ -133,7 +170,13 @@ class _Scopes:
             self._refuse_landmark(each, reference)
         return None
 
-    def _row_of(
+    def _has(self, relation: Relation, name: str) -> bool:
+        """Tell whether a relation has a bound of this name, or the number of the epoch."""
+        if name in BOUNDS or relation.number is None:
+            return self._relations.has_bounds(relation)
+        return self._windows[relation.number].kind is WindowKind.EPOCHS
+
+    def row_of(
         self, relation: Relation, reference: exp.Column, select: exp.Select
     ) -> exp.Column | None:
         """Return a column that is NULL only where an outer join has no row of the window."""
@@ -147,12 +190,23 @@ class _Scopes:
 
     def _refuse_landmark(self, relation: Relation, reference: exp.Column) -> None:
         window = None if relation.number is None else self._windows[relation.number]
-        if window is not None and window.kind is WindowKind.LANDMARK:
+        is_bound = reference.name.lower() != EPOCH
+        if window is not None and window.kind is WindowKind.LANDMARK and is_bound:
             reason = f"landmark({window.stream}) has no {reference.name.lower()}"
             self._refuse(reason, reference, _HAVE)
 
-    def _refuse(self, reason: str, reference: exp.Column, hint: str) -> Never:
+    def _refuse(self, reason: str, reference: exp.Expr, hint: str) -> Never:
         self._source.refuse(UnknownColumnError, reason, place_of(reference), hint)
+
+
+def _is_of_comprehension(reference: exp.Column) -> bool:
+    """Tell whether a name is that of the values of a list, as in `[x + 1 FOR x IN list]`."""
+    around = reference.find_ancestor(exp.Comprehension)
+    while around is not None:
+        if around.args["expression"].name.lower() == reference.name.lower():
+            return True
+        around = around.find_ancestor(exp.Comprehension)
+    return False
 
 
 def _is_alias(reference: exp.Column, select: exp.Select) -> bool:

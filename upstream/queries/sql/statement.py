@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Never
 
@@ -13,7 +13,7 @@ from sqlglot import exp
 from ...errors import QueryError
 from ...rows.stream_definition import StreamDefinition
 from ..into import ResultsInto
-from .window_bounds import bounds_in, bounds_name, bounds_schema
+from .window_bounds import bounds_in, bounds_name, bounds_schema, hidden_schema
 from .window_clause import WindowClause
 
 OptionValue = str | int | float | bool | timedelta
@@ -149,13 +149,15 @@ Statement = (
 class ParsedQuery:
     """A query that reads the tables `chunk_0`, `chunk_1`, … in place of streams.
 
-    `windows` says what each chunk is, and `places` where the text names it.
+    `windows` says what each chunk is, and `places` where the text names it. `hidden` are the names
+    of the columns that a chunk of epochs has beside those of its stream; other chunks are left out.
     """
 
     text: str
     query: exp.Query
     windows: tuple[WindowClause, ...]
     places: tuple[int | None, ...] = ()
+    hidden: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def bounds(self) -> frozenset[int]:
@@ -166,10 +168,16 @@ class ParsedQuery:
         """Raise an error that points at the window with this number."""
         raise kind(reason, self.text, self.places[number], hint)
 
+    def schema_of(self, number: int, definition: StreamDefinition) -> pa.Schema:
+        """Return the schema of a chunk: the columns of its stream, and the hidden ones."""
+        names = self.hidden.get(number, ())
+        more = hidden_schema(self.windows[number], definition, names)
+        return pa.schema([*definition.schema, *more]) if names else definition.schema
+
     def schemas(self, definitions: Mapping[str, StreamDefinition]) -> dict[str, pa.Schema]:
         """Return the schemas of all tables that are lent to the query: chunks and bounds."""
         of_windows = [definitions[window.stream] for window in self.windows]
-        chunks = {f"chunk_{i}": each.schema for i, each in enumerate(of_windows)}
+        chunks = {f"chunk_{i}": self.schema_of(i, each) for i, each in enumerate(of_windows)}
         bounds = {
             bounds_name(i): bounds_schema(self.windows[i], of_windows[i]) for i in self.bounds
         }

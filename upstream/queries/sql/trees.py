@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sqlglot import exp
 
@@ -13,6 +13,11 @@ from .names import STEP, found
 
 Query: TypeAlias = exp.Query
 """A query as a tree, for modules that do not import sqlglot."""
+
+_NAMED: Final = (exp.Alias, exp.Aliases, exp.Column, exp.Star, exp.Dot)
+"""Expressions that have a name, or are several columns."""
+_SEVERAL: Final = "unnest"
+"""The function that may make several columns with names of their own, as COLUMNS does."""
 
 
 def table_number(node: exp.Expr, prefix: str) -> int | None:
@@ -182,6 +187,13 @@ def is_star(item: exp.Expr) -> bool:
     """Tell whether a select item is `*`, or `t.*`."""
     is_of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
     return is_of_table or is_bare_star(item)
+
+
+def is_unnamed(item: exp.Expr) -> bool:
+    """Tell whether DuckDB would name a select item after its text."""
+    if isinstance(item.unnest(), _NAMED) or item.find(exp.Columns, exp.Unnest) is not None:
+        return False
+    return all(call.name.lower() != _SEVERAL for call in item.find_all(exp.Anonymous))
 
 
 def place_of(*parts: exp.Expr) -> int | None:

@@ -3,11 +3,14 @@
 Each reference becomes `(SELECT window_start FROM bounds_i)`, where the table `bounds_i` has the
 bounds of the window of `chunk_i`. The table is lent beside the chunks when a window is evaluated.
 Windows that begin and end together share one such table.
+
+Each row of `epochs(…)` has the number and the bounds of its own chunk, since several chunks may be
+kept. So these are columns of `chunk_i`, which only a query that names them has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -20,7 +23,15 @@ from .window_clause import MICROSECONDS, Axis, WindowClause, WindowKind
 WINDOW_START: Final = "window_start"
 WINDOW_END: Final = "window_end"
 BOUNDS: Final = (WINDOW_START, WINDOW_END)
-BOUNDED: Final = frozenset({WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS, WindowKind.SESSION})
+EPOCH: Final = "epoch"
+HIDDEN: Final = {name: f"__{name}" for name in (EPOCH, *BOUNDS)}
+"""The columns of epochs that `*` does not include, with their names in a chunk."""
+BOUNDED: Final = frozenset(
+    {
+        *(WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS, WindowKind.SESSION),
+        WindowKind.EPOCHS,
+    }
+)
 """The kinds of windows that have bounds."""
 _PREFIX: Final = "bounds_"
 _MOST_DAYS: Final = (1 << 31) - 1
@@ -60,10 +71,20 @@ def is_bounds_name(name: str) -> bool:
 
 
 def with_plain_bounds(tree: exp.Expr) -> exp.Expr:
-    """Return a copy with the users' names for bounds, for display."""
+    """Return a copy with the users' names for bounds and for hidden columns, for display."""
+    users = {hidden: name for name, hidden in HIDDEN.items()}
 
     def plain(node: exp.Expr) -> exp.Expr:
-        return node.this.expressions[0].copy() if is_bound(node) else node
+        if is_bound(node):
+            bound: exp.Expr = node.this.expressions[0]
+            return bound.copy()
+        if isinstance(node, exp.Star):
+            left = [each for each in node.args.get("except_") or () if each.name not in users]
+            node.set("except_", left or None)
+        elif isinstance(node, exp.Column) and node.name in users:
+            name = exp.to_identifier(users[node.name])
+            return exp.Column(this=name, table=node.args.get("table"))
+        return node
 
     return tree.transform(plain)
 
@@ -88,12 +109,25 @@ def bounds_schema(window: WindowClause, definition: StreamDefinition) -> pa.Sche
     A bound may lie outside the range of a small type, so integers are BIGINT, and FLOAT is DOUBLE.
     """
     kind = pa.int64()
-    if window.axis is Axis.ARRIVAL:
+    is_arrival = window.axis is Axis.ORDINAL and definition.time is None
+    if window.axis is Axis.ARRIVAL or is_arrival:
         kind = pa.timestamp("us")
-    elif window.axis is Axis.SOURCE and not pa.types.is_integer(definition.time_type):
+    elif window.axis is not Axis.ROWS and not pa.types.is_integer(definition.time_type):
         kind = definition.time_type
     kind = pa.float64() if pa.types.is_floating(kind) else kind
     return pa.schema([(name, kind) for name in BOUNDS])
+
+
+def hidden_schema(
+    window: WindowClause, definition: StreamDefinition, names: Iterable[str]
+) -> pa.Schema:
+    """Return the hidden columns of these names, which the rows of epochs have beside the stream's.
+
+    The bounds are those of each row's own chunk.
+    """
+    bounds = bounds_schema(window, definition)
+    kinds = {HIDDEN[EPOCH]: pa.int64()} | {HIDDEN[each.name]: each.type for each in bounds}
+    return pa.schema([(name, kinds[name]) for name in names])
 
 
 def bounds_table(schema: pa.Schema, start: int | None, end: int | None) -> pa.Table:

@@ -1,0 +1,172 @@
+"""Epochs that answer with new pairs: each pair of rows is in the answer of one epoch.
+
+Rows are joined as they arrive. When an epoch has ended, the query runs over the pairs of which the
+newest chunk is that of the epoch. Rows of an outer or anti join that have no partner are in the
+last epoch in which they could have one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from ...held_interrupt import HeldInterrupt
+from ..pairs.reach import Reach
+from ..pairs.tracked_join import TrackedJoin
+from ..results.failing_rows import spare
+from ..sql.lending import prepare
+from ..sql.names import PAIR
+
+if TYPE_CHECKING:
+    from ...database.duck import Duck
+    from ..chunks.chunk_rows import ChunkRows
+    from ..chunks.windows import Span
+    from ..results.failing_rows import FailingRows
+    from ..rewriting.paired import PairedQuery
+
+_PAIRS = "pairs"
+
+
+class PairIncrements:
+    """The new pairs of each epoch, and the query over them.
+
+    `kept` is how many chunks each input keeps. If each row of the result comes from one pair, a
+    pair on which the query fails is left out; otherwise the whole epoch fails.
+    """
+
+    __slots__ = (
+        "_answered",
+        "_failing",
+        "_is_row_wise",
+        "_join",
+        "_kept",
+        "_over_pairs",
+        "_schema",
+    )
+
+    def __init__(
+        self,
+        paired: PairedQuery,
+        schemas: Mapping[int, pa.Schema],
+        kept: Mapping[int, int],
+        duck: Duck,
+        *,
+        schema: pa.Schema,
+        failing: FailingRows,
+        is_row_wise: bool,
+    ) -> None:
+        reach = Reach.of_chunks(kept)
+        self._join = TrackedJoin(paired, schemas, duck, failing, reach=reach)
+        lent = {f"chunk_{i}": each.append(pa.field(PAIR, pa.int64())) for i, each in schemas.items()}
+        self._over_pairs = prepare(duck, paired.whole, lent)
+        self._kept = kept
+        self._schema = schema
+        self._failing = failing
+        self._is_row_wise = is_row_wise
+        self._answered: dict[int, pa.Table] = {}
+        """The results of epochs whose pairs were taken, by epoch, until they are forgotten."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows and pairs are held."""
+        return self._join.rows
+
+    @property
+    def way(self) -> str:
+        """The name of this way of evaluation."""
+        return "by their new pairs"
+
+    def feed(self, number: int, rows: ChunkRows, end: int) -> None:
+        """Join the rows of an input before a chunk that were not joined yet."""
+        pieces = rows.unfed(end)
+        if not pieces:
+            return
+        chunks, tables = zip(*pieces, strict=True)
+        places = np.repeat(np.array(chunks, np.int64), [table.num_rows for table in tables])
+        take = self._join.feed(number, pa.concat_tables(tables), places)
+        with HeldInterrupt():
+            take()
+            rows.take_as_fed(pieces)
+
+    def advance(self, spans: Sequence[Span]) -> None:
+        """Do nothing, since rows are joined when they are fed."""
+
+    def table(self, spans: Sequence[Span], bounds: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the result over the new pairs of an epoch, which is newer than all before it."""
+        assert not bounds, "epochs have columns in place of tables of bounds"
+        epoch = spans[0].end - 1
+        if epoch not in self._answered:
+            self._drop(epoch)
+            self._evict(epoch + 1)
+            result, failed, error = self._result(self._join.ready(epoch + 1))
+            place = ((min(self._kept), epoch),)
+            with HeldInterrupt():
+                self._answered[epoch] = result
+                self._join.taken()
+                self._failing.add(Counter({place: failed} if failed else {}), error)
+        return self._answered[epoch]
+
+    def forget(self, before: Sequence[int]) -> None:
+        """Forget what only earlier epochs need; `before` are the first chunks that are kept."""
+        oldest = max(chunk + self._kept[number] - 1 for number, chunk in enumerate(before))
+        for epoch in [epoch for epoch in self._answered if epoch < oldest]:
+            del self._answered[epoch]
+        if self._failing.count:
+            self._failing.forget(before)
+
+    def close(self) -> None:
+        """Release its statements and relations in DuckDB."""
+        self._join.close()
+        self._over_pairs.close()
+
+    def describe(self) -> tuple[str, ...]:
+        """Describe how pairs are found."""
+        return (self._join.describe(),)
+
+    def _drop(self, epoch: int) -> None:
+        """Drop the pairs of earlier epochs, which have no answer any more."""
+        self._evict(epoch)
+        self._join.ready(epoch)
+        with HeldInterrupt():
+            self._join.taken()
+
+    def _evict(self, epoch: int) -> None:
+        """Let go of rows that meet no rows of this epoch or of later ones."""
+        for number, kept in self._kept.items():
+            self._join.evict(number, epoch - kept + 1)
+
+    def _result(self, tables: Mapping[int, pa.Table]) -> tuple[pa.Table, int, str | None]:
+        """Run the query over the rows of pairs; count the pairs that it fails on."""
+        if not self._is_row_wise:
+            return self._run(tables), 0, None
+        count = 1 + max(_last(table) for table in tables.values())
+
+        def run(pairs: pa.Table) -> pa.Table:
+            numbers = pairs.column(_PAIRS).to_numpy()
+            if len(numbers) == count:
+                return self._run(tables)
+            first, end = (int(numbers[0]), int(numbers[-1]) + 1) if len(numbers) else (0, 0)
+            return self._run({i: _between(table, first, end) for i, table in tables.items()})
+
+        spared = spare(run, pa.table({_PAIRS: np.arange(count)}))
+        found = pa.concat_tables([self._schema.empty_table(), *spared.results])
+        return found, spared.rows_failed, spared.error
+
+    def _run(self, tables: Mapping[int, pa.Table]) -> pa.Table:
+        result = self._over_pairs.run(**{f"chunk_{i}": table for i, table in tables.items()})
+        return result if result.schema.equals(self._schema) else result.cast(self._schema)
+
+
+def _last(table: pa.Table) -> int:
+    """Return the greatest number of a pair, or -1."""
+    numbers = table.column(PAIR).to_numpy()
+    return int(numbers.max()) if len(numbers) else -1
+
+
+def _between(table: pa.Table, first: int, end: int) -> pa.Table:
+    numbers = table.column(PAIR).to_numpy()
+    return table.filter(pa.array((numbers >= first) & (numbers < end)))
