@@ -10,10 +10,11 @@ which the cut is seen at once. It is right because a packet passes a router once
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from time import perf_counter, process_time
-from typing import Any
+from functools import partial
+from time import perf_counter
+from typing import Any, Final
 
 import bytewax.operators as op
 import bytewax.operators.windowing as win
@@ -22,14 +23,17 @@ from bytewax.inputs import DynamicSource, StatelessSourcePartition
 from bytewax.outputs import DynamicSink, StatelessSinkPartition
 from bytewax.testing import run_main
 
-from tests.benchmarks.epoch_systems import Means
+from tests.benchmarks.epoch_peers import PeerRun, Step
 from tests.benchmarks.packets import MINUTE
-from tests.benchmarks.python_joins import Row, minute_of
+from tests.benchmarks.python_joins import Row, minute_of, received
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-Batch = tuple[list[Row], int | None]
-"""Rows of a router, and the minute that ends with them if they cut."""
+RESTS: Final = 3
+"""So often a source has nothing before a cut, so that all rows before it have been worked on."""
+
+Batch = tuple[list[Row], bool]
+"""Rows of a router, and whether an epoch ends with them."""
 Pair = tuple[int, float]
 """The number of a minute, and the time of a packet between the routers."""
 Total = tuple[float, int]
@@ -37,14 +41,10 @@ Total = tuple[float, int]
 
 
 @dataclass(slots=True)
-class Run:
-    """The answers of a run, the seconds from each cut to its answer, and the processor's in all."""
-
-    means: Means = field(default_factory=dict)
-    after_cut: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    cut: float = 0.0
+class Cut:
     """When the newest cut was given."""
+
+    at: float = 0.0
 
 
 class Minutes(win.Clock[Any, None], win.ClockLogic[Any, None]):
@@ -81,42 +81,44 @@ class Minutes(win.Clock[Any, None], win.ClockLogic[Any, None]):
 class Router(DynamicSource[Row], StatelessSourcePartition[Row]):
     """Gives the batches of a router, one whenever it is asked."""
 
-    def __init__(self, batches: Sequence[Batch], run: Run) -> None:
+    def __init__(self, batches: Sequence[Batch], cut: Cut) -> None:
         self._batches: Iterator[Batch] = iter(batches)
-        self._run = run
+        self._cut = cut
 
     def build(self, step_id: str, worker_index: int, worker_count: int) -> Router:
         return self
 
     def next_batch(self) -> list[Row]:
-        rows, minute = next(self._batches)
-        if minute is not None:
-            self._run.cut = perf_counter()
+        rows, is_cut = next(self._batches)
+        if is_cut:
+            self._cut.at = perf_counter()
         return rows
 
 
-class Answers(DynamicSink[tuple[int, float]], StatelessSinkPartition[tuple[int, float]]):
-    """Notes the answers, and when they come."""
+class Answers(DynamicSink[Pair], StatelessSinkPartition[Pair]):
+    """Notes the mean of each minute, and when it comes."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: PeerRun, cut: Cut) -> None:
         self._run = run
+        self._cut = cut
 
     def build(self, step_id: str, worker_index: int, worker_count: int) -> Answers:
         return self
 
-    def write_batch(self, items: list[tuple[int, float]]) -> None:
+    def write_batch(self, items: list[Pair]) -> None:
         for minute, mean in items:
             self._run.means[minute] = mean
-            self._run.after_cut.append(perf_counter() - self._run.cut)
+            self._run.after_cut.append(perf_counter() - self._cut.at)
 
 
-def means_by_minute(routers: Sequence[Sequence[Batch]]) -> Run:
-    """Answer Qc for the batches of both routers."""
-    run = Run()
+def answer(steps: Sequence[Step], run: PeerRun, *, is_updated: bool) -> Callable[[], None]:
+    """Return the work: to run a flow for all batches."""
+    assert not is_updated
     flow = Dataflow("qc")
+    cut = Cut()
     sides = [
-        op.key_on(f"key{n}", op.input(f"rows{n}", flow, Router(batches, run)), _id_of)
-        for n, batches in enumerate(routers)
+        op.key_on(f"key{n}", op.input(f"rows{n}", flow, Router(_batches(steps, n), cut)), _id_of)
+        for n in range(2)
     ]
     windower = win.TumblingWindower(length=timedelta(seconds=MINUTE), align_to=EPOCH)
     clock = Minutes(lambda side: minute_of(side[1]))
@@ -131,11 +133,18 @@ def means_by_minute(routers: Sequence[Sequence[Batch]]) -> Run:
         merger=lambda one, other: (one[0] + other[0], one[1] + other[1]),
         ordered=False,
     )
-    op.output("out", op.map("mean", totals.down, _mean_of), Answers(run))
-    start = process_time()
-    run_main(flow)  # type: ignore[no-untyped-call]  # its types are not told
-    run.seconds = process_time() - start
-    return run
+    op.output("out", op.map("mean", totals.down, _mean_of), Answers(run, cut))
+    return partial(run_main, flow)
+
+
+def _batches(steps: Sequence[Step], router: int) -> list[Batch]:
+    """Return the batches of a router, with rests before those that cut."""
+    found: list[Batch] = []
+    for step in steps:
+        if step.router == router:
+            rests = RESTS if step.rows.num_rows == 1 else 0
+            found += [([], False)] * rests + [(received(step.rows), step.pairs is not None)]
+    return found
 
 
 def _id_of(row: Row) -> str:
