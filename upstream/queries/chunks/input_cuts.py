@@ -117,9 +117,7 @@ class OrderCuts:
 
     __slots__ = ("_fail", "_ordinals")
 
-    def __init__(
-        self, ordinals: OrdinalCuts, fail: Callable[[int, int, str | None], None]
-    ) -> None:
+    def __init__(self, ordinals: OrdinalCuts, fail: Callable[[int, int, str | None], None]) -> None:
         self._ordinals = ordinals
         self._fail = fail
 

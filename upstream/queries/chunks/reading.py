@@ -51,9 +51,7 @@ class Input:
         "reader",
     )
 
-    def __init__(
-        self, reader: LogReader, grid: Grid, progress: Progress, cuts: InputCuts
-    ) -> None:
+    def __init__(self, reader: LogReader, grid: Grid, progress: Progress, cuts: InputCuts) -> None:
         self.reader = reader
         self.grid = grid
         self.progress = progress
@@ -207,7 +205,9 @@ class Reading(Inputs):
         epochs: Marks | None = None,
     ) -> None:
         is_common = epochs is not None and any(each.progress.close_after for each in inputs)
-        super().__init__(inputs, CommonProgress([each.progress for each in inputs]) if is_common else None)
+        super().__init__(
+            inputs, CommonProgress([each.progress for each in inputs]) if is_common else None
+        )
         self._epochs = epochs
         self.rows = [ChunkRows(schema, keeps=keeps_rows) for schema in schemas]
         """The rows of each input that are held."""

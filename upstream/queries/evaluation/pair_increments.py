@@ -61,7 +61,9 @@ class PairIncrements:
     ) -> None:
         reach = Reach.of_chunks(kept)
         self._join = TrackedJoin(paired, schemas, duck, failing, reach=reach)
-        lent = {f"chunk_{i}": each.append(pa.field(PAIR, pa.int64())) for i, each in schemas.items()}
+        lent = {
+            f"chunk_{i}": each.append(pa.field(PAIR, pa.int64())) for i, each in schemas.items()
+        }
         self._over_pairs = prepare(duck, paired.whole, lent)
         self._kept = kept
         self._schema = schema

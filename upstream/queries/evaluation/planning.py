@@ -17,17 +17,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from ...errors import StatementError, UnboundedQueryError
+from ...errors import StatementError, UnboundedQueryError, WindowError
 from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
-from ..results.failing_rows import FailingRows
+from ..rewriting.new_pairs import NewPairs, new_pairs
 from ..rewriting.relations import renamed_tables
 from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
 from ..sql.standing_needs import cause_and_cure, tables_read
 from ..sql.window_bounds import WINDOW_END, bounds_name, bounds_schema
-from ..sql.window_clause import WindowKind
+from ..sql.window_clause import PairingName, WindowKind
 from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
@@ -118,10 +118,9 @@ def plan(
             )
         check_constants(parsed, definitions, duck)
         check_key(parsed, definitions, choices.semantics, duck)
-        of_windows = [definitions[window.stream] for window in parsed.windows]
-        lent = parsed.schemas(definitions)
-        failing = FailingRows()
-        given = Given(parsed, schema, choices, of_windows, lent, duck, clock, stopwatch, failing)
+        given = Given.of(
+            parsed, schema, choices, definitions, duck=duck, clock=clock, stopwatch=stopwatch
+        )
         return Planner(given, streams, views, families).plan()
 
 
@@ -180,15 +179,14 @@ class Planner:
         windows = WindowPlanner(self._given, numbers)
         query, side_tables = self._without_side_tables(numbers)
         pairs = self._new_pairs(query, numbers)
-        split_query = self._split(query, numbers, windows.bounds)
+        split_query = pairs.split if pairs else self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
         reset: Callable[[], None] | None = None
         evaluation: Evaluation
         if pairs is None:
             evaluation, reset = windows.evaluation(split_query, readers, self._schema.inner)
         else:
-            split_query = replace(pairs.split, row_wise=is_projection(query, self._duck))
-            evaluation = windows.of_pairs(split_query, pairs, readers, self._schema.inner)
+            evaluation = windows.of_pairs(pairs, readers, self._schema.inner)
         found = self._plan_of(split_query, evaluation, readers, side_tables, reset)
         first = self._parsed.windows[numbers[0]]
         bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
@@ -196,6 +194,25 @@ class Planner:
         is_shareable = windows_go_by_rows(self._parsed, self._choices) and self._is_alone(found)
         found = replace(found, bound=bound, incomplete=one_session, is_shareable=is_shareable)
         return self._together(found, windows, readers) if is_shareable else found
+
+    def _new_pairs(self, query: Query, numbers: Sequence[int]) -> NewPairs | None:
+        """Return the query over new pairs, if its epochs answer with these."""
+        windows = [self._parsed.windows[i] for i in numbers]
+        if windows[0].kind is not WindowKind.EPOCHS or len(windows) == 1:
+            return None
+        found = new_pairs(query, windows, self._schemas_of(numbers), self._duck)
+        if isinstance(found, NewPairs):
+            return found
+        if any(each.pairing is PairingName.WINDOW for each in windows):
+            hint = "leave pairing out: then the query is over the chunks that the inputs keep"
+            reason = f"the pairs of this query cannot be told apart: {found}"
+            self._parsed.refuse(WindowError, numbers[0], reason, hint)
+        return None
+
+    def _schemas_of(self, numbers: Sequence[int]) -> dict[str, pa.Schema]:
+        """Return the schemas of chunks by their new numbers."""
+        lent = self._given.schemas
+        return {f"chunk_{new}": lent[f"chunk_{i}"] for new, i in enumerate(numbers)}
 
     def _together(self, alone: Plan, planner: WindowPlanner, readers: Sequence[LogReader]) -> Plan:
         """Let the query share its windows with others, if there can be any."""
@@ -322,8 +339,7 @@ class Planner:
         bounds: Mapping[str, pa.Schema] | None = None,
     ) -> SplitQuery:
         windows = tuple(self._parsed.windows[i] for i in numbers)
-        lent = self._given.schemas
-        schemas = {f"chunk_{new}": lent[f"chunk_{i}"] for new, i in enumerate(numbers)}
+        schemas = self._schemas_of(numbers)
         return split(query, windows, {**schemas, **(bounds or {})}, self._duck)
 
     def _without_side_tables(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...tables.log import LogReader
     from ..rewriting.shared_finish import FinishInCommon
     from ..sql.window_clause import WindowClause
-    from .bounds import Bounds
+    from .bounds import WindowBounds
     from .finish import Finish
     from .shared_finishes import Finished, SharedFinishes
     from .shared_leaf import OwnLeaf, SharedLeaf
@@ -178,7 +178,7 @@ class WindowsOfQuery:
         *,
         own: OwnLeaf,
         finish: Finish,
-        bounds: Bounds,
+        bounds: WindowBounds,
         keep: int,
         in_common: FinishInCommon | None,
     ) -> None:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from ..chunks.progress import Ends
     from ..chunks.windows import Schedule
     from ..results.answer import Evaluation
-    from ..rewriting.paired import PairedQuery
+    from ..rewriting.new_pairs import NewPairs
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
     from ..sql.window_clause import WindowClause
@@ -86,6 +86,23 @@ class Given:
     clock: Clock
     stopwatch: Clock
     failing: FailingRows
+
+    @classmethod
+    def of(
+        cls,
+        parsed: ParsedQuery,
+        schema: ResultSchema,
+        choices: Choices,
+        definitions: Mapping[str, StreamDefinition],
+        *,
+        duck: Duck,
+        clock: Clock,
+        stopwatch: Clock,
+    ) -> Given:
+        """Return what is given for a query over streams and views with these definitions."""
+        streams = [definitions[window.stream] for window in parsed.windows]
+        lent, failing = parsed.schemas(definitions), FailingRows()
+        return cls(parsed, schema, choices, streams, lent, duck, clock, stopwatch, failing)
 
 
 class WindowPlanner:
@@ -155,21 +172,21 @@ class WindowPlanner:
         return self._windowed(inputs, increments, finish, schedule, is_whole=is_whole)
 
     def of_pairs(
-        self, split: SplitQuery, paired: PairedQuery, readers: Sequence[LogReader], schema: pa.Schema
+        self, pairs: NewPairs, readers: Sequence[LogReader], schema: pa.Schema
     ) -> WindowedEvaluation:
         """Return the evaluation of epochs that answer with their new pairs."""
         assert self._schedule is not None
         increments = PairIncrements(
-            paired,
+            pairs.paired,
             dict(enumerate(self._schemas)),
             {i: clause.keep for i, clause in enumerate(self._clauses)},
             self._duck,
             schema=schema,
             failing=self._given.failing,
-            is_row_wise=split.row_wise,
+            is_row_wise=pairs.split.row_wise,
         )
         inputs = [self._input(i, reader) for i, reader in enumerate(readers)]
-        finish = self._finish(split, [], schema)
+        finish = self._finish(pairs.split, [], schema)
         return self._windowed(inputs, increments, finish, self._schedule, is_whole=False)
 
     def _windowed(

@@ -264,7 +264,17 @@ class WindowedEvaluation:
         failed, failure = self._failing.within(spans) if self._failing.count else (0, None)
         revision = 0 if self._lateness is None else walk.revision(window.end)
         bounds = self._bounds.of(spans)
-        return Answer(*bounds, due, revision, table, error, failed, failure, spans=spans, epoch=self._bounds.epoch(spans))
+        return Answer(
+            *bounds,
+            due,
+            revision,
+            table,
+            error,
+            failed,
+            failure,
+            spans=spans,
+            epoch=self._bounds.epoch(spans),
+        )
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""

@@ -136,13 +136,13 @@ def bounds_table(schema: pa.Schema, start: int | None, end: int | None) -> pa.Ta
     They are None if no window has ended yet.
     """
     columns = [
-        pa.array([_value(bound, field.type)], field.type)
+        pa.array([bound_value(bound, field.type)], field.type)
         for bound, field in zip((start, end), schema, strict=True)
     ]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _value(bound: int | None, kind: pa.DataType) -> int | float | None:
+def bound_value(bound: int | None, kind: pa.DataType) -> int | float | None:
     """Return the value that Arrow expects for a number of units."""
     if bound is None:
         return None
