@@ -165,10 +165,8 @@ def table_of(rows: Rows) -> str:
 
 def with_section(page: str, name: str, text: str) -> str:
     """Return the page with another text between the marks of a section."""
-    begin, end = f"<!-- {name} -->\n", "\n<!-- end -->"
-    found, count = re.subn(
-        f"(?<={re.escape(begin)}).*?(?={re.escape(end)})", lambda _: text, page, flags=re.DOTALL
-    )
+    section = rf"(<!-- {re.escape(name)} -->\n).*?(\n<!-- end -->)"
+    found, count = re.subn(section, lambda it: it[1] + text + it[2], page, flags=re.DOTALL)
     assert count == 1, f"the page has {count} sections named {name}"
     return found
 
