@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .database.duck import Duck
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
+    from .queries.results.sink import Sink
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -264,14 +265,16 @@ class Engine:
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
 
     def _relieve(self, entry: EngineStream) -> bool:
-        """Evaluate what reads a stream, unless another thread is evaluating."""
+        """Evaluate what reads a stream, and tell whether that was possible.
+
+        It is not while another thread is evaluating, and if a sink fails.
+        """
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            self._catalogue.evaluate_readers(entry.definition.name)
+            return self._catalogue.evaluate_readers(entry.definition.name)
         finally:
             self._lock.release()
-        return True
 
     def _keep_views_up(self, entry: EngineStream) -> None:
         """Take rows into the views that should not wait for readers, if no other thread works."""
@@ -331,6 +334,7 @@ class Engine:
         key: Sequence[str] = (),
         time: str | None = None,
         deletes: bool = False,
+        sink: Sink | None = None,
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
@@ -349,13 +353,12 @@ class Engine:
         or in the unit of a time column of numbers.
 
         Rows on which the query fails, such as in a cast of a text that is not a number, are left
-        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error
-        instead. `callback` receives results when `run` serves the query; `weight` is the importance
-        of the query's staleness. `evaluation` is `"increments"` (incrementally), `"whole"` (in
-        full), or `"measured"`, which depends on the rows.
-
-        `into` names a new stream for the results, as in CREATE STREAM … AS; `key` and `time` are
-        columns of the result. With `deletes`, a key that leaves the result is deleted.
+        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error.
+        `evaluation` is `"increments"`, `"whole"` (in full), or `"measured"` (whichever is cheaper).
+        `callback` receives results when `run` serves the query; `weight` is the importance of the
+        query's staleness. `sink` takes the results, each once, by its number; see `Sink`. `into`
+        names a new stream for them, as in CREATE STREAM … AS; `key` and `time` are columns of the
+        result. With `deletes`, a key that leaves the result is deleted.
         """
         self._check_open()
         choices = Choices(
@@ -371,7 +374,7 @@ class Engine:
         )
         with self._lock:
             into_stream = results_into(into, key, time, deletes=deletes)
-            return self._standing.create(sql, choices, name, callback, into_stream)
+            return self._standing.create(sql, choices, name, callback, into=into_stream, sink=sink)
 
     def stream(self, name: str) -> Stream:
         """Return a library stream that this stream feeds, for Python plans.
@@ -396,7 +399,8 @@ class Engine:
         """Serve all queries, the most worthwhile first, and return the number of runs.
 
         It ends when nothing is left to do, or when `seconds` have passed. It does not wait for new
-        rows: only callbacks and other threads can append while it runs.
+        rows: only callbacks and other threads can append while it runs. If the sink of a query
+        fails, the others are served, and then SinkError is raised.
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
 from ..partials.grouped_state import GroupedState
 from ..partials.leading_places import LeadingPlaces
-from ..results.failing_rows import FailingRowsOfInputs
+from ..results.failing_rows import FailingRows, FailingRowsOfInputs
 from ..rewriting.collations import may_collate
 from ..rewriting.explain_view import explain_view
 from ..rewriting.leading_rows import leading_rows
@@ -32,7 +32,7 @@ from ..sql.standing_needs import tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .finish_tables import finish_tables
-from .planned_windows import refuse_epochs
+from .planned_windows import refuse_epochs_in_view
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .state_planning import StatePlanner
@@ -119,8 +119,8 @@ def plan_view(
         except UnknownColumnError as error:
             raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
-        clocks = {"clock": clock, "stopwatch": stopwatch}
-        given = Given.of(parsed, schema, choices, definitions, duck=duck, **clocks)
+        of_windows = [definitions[window.stream] for window in parsed.windows]
+        given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(
@@ -152,7 +152,7 @@ def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
 
 def _has_windows(parsed: ParsedQuery) -> bool:
     """Tell whether a view reads windows that close; raise if it reads all rows as well."""
-    refuse_epochs(parsed)
+    refuse_epochs_in_view(parsed)
     others = [i for i, window in enumerate(parsed.windows) if is_all_rows(window)]
     closing_ones = [
         window

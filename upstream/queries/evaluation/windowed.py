@@ -10,6 +10,7 @@ before it is closed, so that rows are merged as they arrive.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ...database.failure import DatabaseError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ..chunks.walk import Walk
     from ..chunks.windows import Span, Spans
     from ..results.failing_rows import FailingRows
+    from .answer_ahead import AnswerAhead
     from .bounds import WindowBounds
     from .chosen_way import ChosenWay, Portions
     from .finish import Finishing
@@ -68,6 +70,7 @@ class WindowedEvaluation:
     """Evaluate a query over windows of one or more inputs."""
 
     __slots__ = (
+        "_ahead",
         "_bounds",
         "_empty",
         "_failing",
@@ -78,6 +81,7 @@ class WindowedEvaluation:
         "_portions",
         "_reading",
         "_readings",
+        "_skips",
         "_started",
         "_stopwatch",
         "_walk",
@@ -97,6 +101,8 @@ class WindowedEvaluation:
         portions: Portions,
         stopwatch: Clock,
         failing: FailingRows,
+        ahead: AnswerAhead | None = None,
+        skips: bool = False,
     ) -> None:
         self._reading = reading
         self._walk = walk
@@ -107,6 +113,11 @@ class WindowedEvaluation:
         self._bounds = bounds
         self._stopwatch = stopwatch
         self._failing = failing
+        self._ahead = ahead
+        """The result of the open epoch, if it can be computed before its end."""
+        self._skips = skips
+        """Whether only the newest of several due windows is answered, and no rows are taken into
+        the others."""
         self._last_answer: Answer | None = None
         """The answer for the newest passed window with rows, if there was one."""
         self._empty: tuple[tuple[int, int], Answer] | None = None
@@ -126,8 +137,12 @@ class WindowedEvaluation:
         self._read(now)
         if way.keeps_rows and max(each.rows for each in self._reading.rows) > 2 * way.most_rows:
             self._outgrow()
+        if self._skips:
+            self._skip(now)
         if not way.is_whole:
             self._work_ahead()
+            if self._ahead is not None:
+                self._answer_ahead(self._ahead, now)
 
     def _read(self, now: float) -> None:
         if self._reading.read(self._walk):
@@ -191,7 +206,8 @@ class WindowedEvaluation:
     def counts(self) -> Counts:
         """Return what became of rows so far."""
         held = self._reading.held_rows() + self._increments.rows
-        return Counts(late=self._reading.late_rows(), held=held)
+        reading = self._reading
+        return Counts(reading.late_rows(), held=held, late_by_stream=reading.late_by_stream())
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
@@ -218,6 +234,30 @@ class WindowedEvaluation:
             self._increments.feed(number, rows, end)
         if self._walk.spans is not None:
             self._increments.advance(self._walk.spans)
+
+    def _skip(self, now: float) -> None:
+        """Drop the rows that are only in windows which will not be answered.
+
+        A newer window with rows is due already.
+        """
+        passed = self._reading.passed(now)
+        newest = None if passed is None else self._walk.schedule.newest_end(passed)
+        if newest is None or self._walk.open is None or newest <= self._walk.open:
+            return
+        spans = self._walk.schedule.at(newest)
+        if self._walk.is_occupied(spans):
+            for rows, span in zip(self._reading.rows, spans, strict=True):
+                rows.forget(span.first)
+
+    def _answer_ahead(self, ahead: AnswerAhead, now: float) -> None:
+        """Compute the result of the open epoch if it is nearly over."""
+        open_, spans, reading = self._walk.open, self._walk.spans, self._reading
+        passed = reading.passed(now)
+        if open_ is None or spans is None or passed is None or passed >= open_:
+            return
+        if all(each.is_nearly_complete(open_ - 1) for each in reading.inputs):
+            run = partial(self._by_increments, spans)
+            ahead.compute(spans, reading.rows_in_time, run)
 
     def _outgrow(self) -> None:
         with HeldInterrupt():
@@ -302,7 +342,14 @@ class WindowedEvaluation:
                 return self._finish.in_full({**chunks, **self._tables(spans)})
             except DatabaseError:
                 self._go_by_increments()  # can leave out the rows that fail
-        for number, each in enumerate(rows):
+        if self._ahead is not None:
+            known = self._ahead.result(spans, self._reading.rows_in_time)
+            if known is not None:
+                return known
+        return self._by_increments(spans)
+
+    def _by_increments(self, spans: Spans) -> pa.Table:
+        for number, each in enumerate(self._reading.rows):
             self._increments.feed(number, each, spans[number].end)
         return self._increments.table(spans, self._tables(spans))
 
