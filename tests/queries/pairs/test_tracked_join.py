@@ -39,6 +39,7 @@ CONDITIONS = {
     "either": "ON x.k = y.k OR x.v = y.w",
     "distinct": "ON x.k IS NOT DISTINCT FROM y.k",
     "text": "ON x.note = y.note",
+    "nothing": "ON true",
 }
 KINDS = ("INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
 
@@ -191,10 +192,13 @@ def test_each_epoch_has_the_pairs_of_its_chunks_and_no_others(
             for start in range(0, len(due), size):
                 setting.feed(number, *due[start : start + size])
         for number in (0, 1):
-            setting.join.evict(number, epoch - kept[number] + 1)
+            setting.join.evict(number, epoch - kept[number] + 2)
         found = setting.read(epoch + 1)
         if kind == "INNER":
             assert {max(int(str(row[1])), int(str(row[3]))) for row in found} <= {epoch}
+        elif kind in ("LEFT", "ANTI"):
+            alone = [row for row in found if len(row) == 2 or row[2] is None]
+            assert {row[1] for row in alone} <= {epoch - kept[0] + 1}
         elif kind == "SEMI":
             assert Counter(found) == Counter(semi_rows(setting, epoch, kept))
     setting.end()
@@ -368,19 +372,19 @@ def test_what_is_held_does_not_grow_with_the_number_of_epochs(duck: Duck) -> Non
     setting = Setting(sql, duck, reach=Reach.of_chunks(kept))
     held: list[int] = []
     memory: list[int] = []
-    for epoch in range(400):
+    for epoch in range(120):
         for number in (0, 1):
             for part in range(4):
                 setting.feed(number, *((i, part, epoch, "x" * 100) for i in range(5)))
-            setting.join.evict(number, epoch - kept[number] + 1)
+            setting.join.evict(number, epoch - kept[number] + 2)
         setting.read(epoch + 1)
         setting.given.clear()
         for rows in setting.fed.values():
             rows.clear()
         held.append(setting.join.rows)
         memory.append(pa.total_allocated_bytes())
-    assert set(held[10:]) == {20 * (2 + 1) + 40 - 20}
-    assert max(memory[200:]) <= 1.2 * max(memory[20:200])
+    assert set(held[10:]) == {20 * 2 + 20 * 1}
+    assert max(memory[60:]) <= 1.2 * max(memory[20:60])
 
 
 # Interruptions
@@ -436,7 +440,7 @@ def test_an_exception_anywhere_loses_no_pair_and_gives_none_twice(
 ) -> None:
     respect_held_interrupts(monkeypatch)
     expected = run_steps(kind, duck, Interrupter(event))
-    assert sum(map(len, map(list, expected[0]))) > 3  # type: ignore[call-overload]
+    assert sum(map(bool, expected[0])) >= 2
     for time in (1, 2, 3):
         often = Interrupter(event, lambda moment: moment.time == time)  # noqa: B023  # used here
         assert run_steps(kind, duck, often) == expected
