@@ -144,21 +144,28 @@ def selected(kind: str, condition: str) -> str:
     kind=st.sampled_from(KINDS),
     condition=st.sampled_from(sorted(CONDITIONS)),
     reads=st.lists(st.booleans(), min_size=6, max_size=6),
+    ahead=st.none() | st.tuples(st.integers(-1, 2), st.integers(-1, 2)),
 )
 def test_all_pairs_are_those_of_one_join_over_all_rows(
+    *,
     duck: Duck,
     feed: list[tuple[int, list[Row]]],
     kind: str,
     condition: str,
     reads: list[bool],
+    ahead: tuple[int, int] | None,
 ) -> None:
-    setting = Setting(selected(kind, CONDITIONS[condition]), duck)
+    reach, within = Reach(), ""
+    if ahead is not None:
+        reach = Reach({(0, 1): ahead[0], (1, 0): ahead[1]})
+        within = f" AND x.place - y.place <= {ahead[0]} AND y.place - x.place <= {ahead[1]}"
+    setting = Setting(selected(kind, CONDITIONS[condition]), duck, reach=reach)
     for (number, rows), is_read in zip(feed, reads, strict=False):
         setting.feed(number, *rows)
         if is_read:
             setting.read()
     setting.end()
-    setting.check(setting.sql)
+    setting.check(f"{setting.sql.replace('ON ', 'ON (')}){within}")
 
 
 @given(
