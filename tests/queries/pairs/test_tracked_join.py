@@ -274,6 +274,25 @@ def test_rows_evicted_on_one_side_meet_no_more_rows(duck: Duck) -> None:
     assert setting.join.held_rows == 2
 
 
+def test_rows_beyond_each_others_reach_do_not_meet(duck: Duck) -> None:
+    reach = Reach.of_chunks({0: 1, 1: 2})
+    setting = Setting(selected("FULL", "ON x.k = y.k"), duck, reach=reach)
+    setting.feed(0, (1, 10, 1, ""), (1, 13, 4, ""))
+    setting.feed(1, (1, 20, 0, ""), (1, 21, 2, ""), (1, 24, 4, ""))
+    assert Counter(setting.read()) == Counter([(10, 1, 20, 0), (13, 4, 24, 4)])
+    setting.evict(9)
+    assert setting.read() == [(None, None, 21, 2)]
+
+
+def test_a_row_that_met_a_partner_does_not_come_out_alone(duck: Duck) -> None:
+    setting = Setting(selected("FULL", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 10, 1, ""), (2, 11, 1, ""))
+    setting.feed(1, (1, 20, 1, ""), (3, 21, 1, ""))
+    assert setting.read() == [(10, 1, 20, 1)]
+    setting.evict(2)
+    assert Counter(setting.read()) == Counter([(11, 1, None, None), (None, None, 21, 1)])
+
+
 def test_rows_that_come_after_an_eviction_meet_what_is_held(duck: Duck) -> None:
     setting = Setting(selected("INNER", "ON x.k = y.k"), duck)
     setting.feed(1, (1, 20, 3, ""))
