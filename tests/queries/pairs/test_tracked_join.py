@@ -22,7 +22,7 @@ from upstream.held_interrupt import HeldInterrupt
 from upstream.queries.pairs.reach import Reach
 from upstream.queries.pairs.tracked_join import TrackedJoin
 from upstream.queries.results.failing_rows import FailingRows
-from upstream.queries.rewriting.paired import paired
+from upstream.queries.rewriting.paired import PairedQuery, paired
 from upstream.queries.sql.lending import run_once
 
 SCHEMAS = {
@@ -66,6 +66,10 @@ def table(number: int, rows: Sequence[Row]) -> pa.Table:
     )
 
 
+_rewritten: dict[tuple[str, tuple[int, ...]], PairedQuery] = {}
+"""The rewritten queries, each of which is needed for many examples."""
+
+
 @dataclass
 class Setting:
     """A query that runs over the pairs of a tracked join."""
@@ -76,8 +80,11 @@ class Setting:
     reach: Reach = field(default_factory=Reach)
 
     def __post_init__(self) -> None:
-        schemas = {f"chunk_{number}": SCHEMAS[number] for number in self.numbers}
-        self.paired = paired(query_of(self.sql), self.numbers, schemas, self.duck)
+        key = self.sql, self.numbers
+        if key not in _rewritten:
+            schemas = {f"chunk_{number}": SCHEMAS[number] for number in self.numbers}
+            _rewritten[key] = paired(query_of(self.sql), self.numbers, schemas, self.duck)
+        self.paired = _rewritten[key]
         self.failing = FailingRows()
         self.join = TrackedJoin(self.paired, SCHEMAS, self.duck, self.failing, reach=self.reach)
         self.given: list[tuple[object, ...]] = []
