@@ -443,8 +443,10 @@ class EvaluatedQuery:
             split, description = self._plan.split, self._evaluation.describe()
         into = [each.describe() for each in (self._into, self._sink) if each is not None]
         if description.merges is None:
-            return "\n".join([description.now, *into, *([whole(split)] if sql else [])])
-        lines = [explain(split, description.merges), description.now, *into]
+            lines = [*description.about, description.now, *into]
+            return "\n".join([*lines, whole(split)] if sql else lines)
+        split_into = [explain(split, description.merges)] if split.leaves else []
+        lines = [*description.about, *split_into, description.now, *into]
         return "\n".join([*lines, parts(split)] if sql else lines)
 
     def statistics(self, callback_error: str | None = None) -> QueryStatistics:

@@ -76,3 +76,12 @@ def test_a_condition_has_any_number_of_parts(duck: Duck) -> None:
         condition = word.join(f"n = {number}" for number in range(2_000))
         found = run_once(duck, last_rows_query(condition), {ROWS: NOTES})
         assert found.filter(found[IS_LAST])[ROW].to_pylist() == last
+
+
+@pytest.mark.parametrize("name", ["set", "reset", "comment", "call", "begin", "update", "user"])
+def test_a_column_may_be_named_like_a_statement(duck: Duck, name: str) -> None:
+    rows = pa.table({name: [1, 2], ROW: range(2)})
+    found = run_once(duck, last_rows_query(f'"{name}" = 2'), {ROWS: rows})
+    unquoted = name if name != "user" else f'"{name}"'  # in DuckDB, user is a function
+    assert found == run_once(duck, last_rows_query(f"{unquoted} = 2"), {ROWS: rows})
+    assert found[IS_LAST].to_pylist() == [False, True]

@@ -33,6 +33,8 @@ _OPEN_ROWS: Final = 65_536
 
 _MOST_AHEAD: Final = 1_000_000
 """If an input has this many rows of chunks that wait for other inputs, no more of it are read."""
+_NEARLY: Final = 0.9
+"""A chunk with this part of the rows of the chunk before it is nearly complete."""
 _CLOSINGS: Final = 256
 """This many moments of closing are kept before those that are not needed are removed."""
 
@@ -105,6 +107,10 @@ class Input:
         for chunk, rows in cut.pieces[-2:]:
             self._count(chunk, rows.num_rows)
         self.reader.take(batch.rows.num_rows)
+
+    def is_nearly_complete(self, chunk: int) -> bool:
+        """Tell whether a chunk has nearly as many rows as the one before it had."""
+        return self._counted_chunk == chunk and self._counted_rows >= _NEARLY * self.chunk_rows > 0
 
     def open_chunk(self) -> int | None:
         """Return the oldest chunk for which a row would not be late."""
@@ -211,7 +217,15 @@ class Reading(Inputs):
     then chunks of several inputs with one number belong together.
     """
 
-    __slots__ = ("_epochs", "_forgotten", "_hold", "_lateness", "occupied", "rows")
+    __slots__ = (
+        "_epochs",
+        "_forgotten",
+        "_hold",
+        "_lateness",
+        "occupied",
+        "rows",
+        "rows_in_time",
+    )
 
     def __init__(
         self,
@@ -231,6 +245,8 @@ class Reading(Inputs):
         """The rows of each input that are held."""
         self.occupied = [Ring[float]() for _ in inputs]
         """The chunks of each input that hold a row, with the arrival of the first row."""
+        self.rows_in_time = 0
+        """How many rows were taken that did not come before the window which they are in opened."""
         self._hold = HeldInterrupt()
         self._lateness = lateness
         self._forgotten = [-FOREVER for _ in inputs]
@@ -361,6 +377,8 @@ class Reading(Inputs):
                 each.late += rows.num_rows
                 continue
             self.rows[number].add(chunk, rows)
+            if walk.open is None or chunk < walk.open:
+                self.rows_in_time += rows.num_rows
             self.occupied[number].add_first(chunk, batch.arrival)
             if is_amended:
                 walk.amend(number, chunk, batch.arrival)

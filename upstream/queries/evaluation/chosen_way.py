@@ -34,7 +34,8 @@ class ChosenWay:
 
     `is_whole` is None if that has to be found out. Joined windows that are no longer small are
     first evaluated incrementally, and then some of them in full. Evaluation in full ends for good
-    when it costs more, as it may once more rows match.
+    when it costs more, as it may once more rows match. `most_rows` is the greatest size that is
+    evaluated in full, if it is not the usual one.
     """
 
     __slots__ = (
@@ -47,7 +48,9 @@ class ChosenWay:
         "most_rows",
     )
 
-    def __init__(self, *, is_whole: bool | None, is_joined: bool) -> None:
+    def __init__(
+        self, *, is_whole: bool | None, is_joined: bool, most_rows: int | None = None
+    ) -> None:
         self.is_whole = is_whole is not False
         """Whether the next window is evaluated in full."""
         self.keeps_rows = self.is_whole
@@ -55,7 +58,7 @@ class ChosenWay:
         self.is_measured = False
         """Whether both ways are tried, so that the costs of windows have to be passed to `cost`."""
         self._is_joined = is_joined
-        most = MOST_JOINED_ROWS if is_joined else MOST_ROWS
+        most = most_rows or (MOST_JOINED_ROWS if is_joined else MOST_ROWS)
         self.most_rows = FOREVER if is_whole else most
         """Windows with more rows than this are not evaluated in full at present."""
         self._by_increments: float | None = None

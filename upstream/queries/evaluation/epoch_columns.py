@@ -121,7 +121,7 @@ class EpochBounds:
         first, last = min(each.first for each in known), max(each.last for each in known)
         return self._value(first), self._value(last)
 
-    def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:  # noqa: ARG002
+    def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:
         """Return no tables."""
         return {}
 

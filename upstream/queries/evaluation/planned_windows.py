@@ -57,6 +57,15 @@ def refuse_leaving_out(parsed: ParsedQuery, number: int) -> Never:
     parsed.refuse(StatementError, number, reason, hint)
 
 
+def refuse_epochs_in_view(parsed: ParsedQuery) -> None:
+    """Raise WindowError if the query of a view reads epochs."""
+    for number, window in enumerate(parsed.windows):
+        if window.kind is WindowKind.EPOCHS:
+            reason = "a view cannot read epochs: each epoch is answered once, in order"
+            hint = f"fill a stream from epochs({window.stream}, …) with CREATE STREAM … AS, and "
+            parsed.refuse(WindowError, number, reason, hint + "read that stream here")
+
+
 def _is_never_late(clause: WindowClause) -> str:
     """Return why no row can be too late for a window, or "" if one can be."""
     if clause.kind is WindowKind.LANDMARK:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...errors import StatementError, UnboundedQueryError, UnknownColumnError, WindowError
 from ..partials.grouped_state import GroupedState
 from ..partials.leading_places import LeadingPlaces
-from ..results.failing_rows import FailingRows, FailingRowsOfInputs
+from ..results.failing_rows import FailingRowsOfInputs
 from ..rewriting.collations import may_collate
 from ..rewriting.explain_view import explain_view
 from ..rewriting.leading_rows import leading_rows
@@ -29,10 +29,10 @@ from ..sql import check, check_constants, read_query
 from ..sql.functions import functions_of
 from ..sql.reading_outside import volatile_in
 from ..sql.standing_needs import tables_read, with_tables_behind
-from ..sql.window_clause import WindowKind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .finish_tables import finish_tables
+from .planned_windows import refuse_epochs_in_view
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .state_planning import StatePlanner
@@ -119,10 +119,8 @@ def plan_view(
         except UnknownColumnError as error:
             raise error if signed is None else no_such_column(error, signed) from None
         check_constants(parsed, definitions, duck)
-        of_windows = [definitions[window.stream] for window in parsed.windows]
-        lent = parsed.schemas(definitions)
-        failing = FailingRows()
-        given = Given(parsed, schema, choices, of_windows, lent, duck, clock, stopwatch, failing)
+        clocks = {"clock": clock, "stopwatch": stopwatch}
+        given = Given.of(parsed, schema, choices, definitions, duck=duck, **clocks)
         if _has_windows(parsed):
             return ViewPlan(_noted(Planner(given, streams, views).plan(), undo), None)
         sources = ViewSources(
@@ -153,16 +151,8 @@ def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
 
 
 def _has_windows(parsed: ParsedQuery) -> bool:
-    """Tell whether a view reads windows that close; raise if it reads all rows as well.
-
-    Epochs are refused.
-    """
-    for number, window in enumerate(parsed.windows):
-        if window.kind is WindowKind.EPOCHS:
-            reason = "a view cannot read epochs: each epoch is answered once, in order"
-            hint = f"fill a stream from epochs({window.stream}, …) with CREATE STREAM … AS, and "
-            hint += "read that stream here"
-            parsed.refuse(WindowError, number, reason, hint)
+    """Tell whether a view reads windows that close; raise if it reads all rows as well."""
+    refuse_epochs_in_view(parsed)
     others = [i for i, window in enumerate(parsed.windows) if is_all_rows(window)]
     closing_ones = [
         window

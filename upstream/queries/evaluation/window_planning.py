@@ -18,6 +18,7 @@ from ..chunks.walk import Walk
 from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import Pairing
+from ..results.answer import BY_INCREMENTS
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import reads_tables
 from ..rewriting.shared_finish import finish_in_common
@@ -26,8 +27,9 @@ from ..rewriting.trial import Trial
 from ..sql.functions import functions_of
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
+from .answer_ahead import AnswerAhead
 from .bounds import Bounds
-from .chosen_way import MOST_ROWS, ChosenWay, Portions
+from .chosen_way import MOST_JOINED_ROWS, MOST_ROWS, ChosenWay, Portions
 from .epoch_parts import PORTIONS as EPOCH_PORTIONS
 from .epoch_parts import EpochParts, paired_clauses
 from .finish import Finish
@@ -39,6 +41,7 @@ from .session import SessionEvaluation
 from .shared_finishes import SharedFinishes
 from .shared_leaf import OwnLeaf, SharedLeaf, is_dense
 from .shared_windows import Family, MergedWindows, SharedWindows, WindowsOfQuery
+from .sharing import reads_streams_alone
 from .windowed import WindowedEvaluation
 
 MOST_REVISABLE: Final = 100_000
@@ -86,6 +89,23 @@ class Given:
     clock: Clock
     stopwatch: Clock
     failing: FailingRows
+
+    @classmethod
+    def of(
+        cls,
+        parsed: ParsedQuery,
+        schema: ResultSchema,
+        choices: Choices,
+        definitions: Mapping[str, StreamDefinition],
+        *,
+        duck: Duck,
+        clock: Clock,
+        stopwatch: Clock,
+    ) -> Given:
+        """Return what is given for a query over streams and views with these definitions."""
+        streams = [definitions[window.stream] for window in parsed.windows]
+        lent, failing = parsed.schemas(definitions), FailingRows()
+        return cls(parsed, schema, choices, streams, lent, duck, clock, stopwatch, failing)
 
 
 class WindowPlanner:
@@ -197,13 +217,34 @@ class WindowPlanner:
             Walk(schedule, reading.occupied, answers_empty=answers_empty, revisable=revisable),
             increments,
             finish=finish,
-            way=ChosenWay(is_whole=is_whole, is_joined=len(inputs) > 1),
+            way=self._way(is_whole=is_whole, is_joined=len(inputs) > 1),
             lateness=self._lateness(),
             bounds=self._bounds(),
             portions=Portions() if self._epochs is None else Portions(EPOCH_PORTIONS),
             stopwatch=self._given.stopwatch,
             failing=self._given.failing if failing is None else failing,
+            ahead=self._ahead(increments),
+            skips=self._epochs is not None and self._given.choices.semantics == "update",
+            about=self._about(has_new_pairs=isinstance(increments, PairIncrements)),
         )
+
+    def _about(self, *, has_new_pairs: bool) -> tuple[str, ...]:
+        """Return what is said first when the query is described."""
+        return () if self._epochs is None else self._epochs.describe(has_new_pairs=has_new_pairs)
+
+    def _way(self, *, is_whole: bool | None, is_joined: bool) -> ChosenWay:
+        if self._epochs is None:
+            return ChosenWay(is_whole=is_whole, is_joined=is_joined)
+        # the work on larger epochs is done before they end
+        return ChosenWay(is_whole=is_whole, is_joined=False, most_rows=MOST_JOINED_ROWS)
+
+    def _ahead(self, increments: WindowIncrements) -> AnswerAhead | None:
+        """Return what computes results of epochs ahead, if nothing else than rows changes them."""
+        parsed = self._given.parsed
+        if self._epochs is None or increments.way != BY_INCREMENTS:
+            return None
+        is_alone = len(self._numbers) == len(parsed.windows)
+        return AnswerAhead() if is_alone and reads_streams_alone(parsed, self._duck) else None
 
     def _bounds(self) -> WindowBounds:
         if self._epochs is not None:

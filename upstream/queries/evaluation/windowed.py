@@ -10,6 +10,7 @@ before it is closed, so that rows are merged as they arrive.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ...database.failure import DatabaseError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ..chunks.walk import Walk
     from ..chunks.windows import Span, Spans
     from ..results.failing_rows import FailingRows
+    from .answer_ahead import AnswerAhead
     from .bounds import WindowBounds
     from .chosen_way import ChosenWay, Portions
     from .finish import Finishing
@@ -68,6 +70,8 @@ class WindowedEvaluation:
     """Evaluate a query over windows of one or more inputs."""
 
     __slots__ = (
+        "_about",
+        "_ahead",
         "_bounds",
         "_empty",
         "_failing",
@@ -78,6 +82,7 @@ class WindowedEvaluation:
         "_portions",
         "_reading",
         "_readings",
+        "_skips",
         "_started",
         "_stopwatch",
         "_walk",
@@ -97,6 +102,9 @@ class WindowedEvaluation:
         portions: Portions,
         stopwatch: Clock,
         failing: FailingRows,
+        ahead: AnswerAhead | None = None,
+        skips: bool = False,
+        about: tuple[str, ...] = (),
     ) -> None:
         self._reading = reading
         self._walk = walk
@@ -107,6 +115,13 @@ class WindowedEvaluation:
         self._bounds = bounds
         self._stopwatch = stopwatch
         self._failing = failing
+        self._ahead = ahead
+        """The result of the open epoch, if it can be computed before its end."""
+        self._about = about
+        """The lines with which a description begins."""
+        self._skips = skips
+        """Whether only the newest of several due windows is answered, and no rows are taken into
+        the others."""
         self._last_answer: Answer | None = None
         """The answer for the newest passed window with rows, if there was one."""
         self._empty: tuple[tuple[int, int], Answer] | None = None
@@ -126,8 +141,12 @@ class WindowedEvaluation:
         self._read(now)
         if way.keeps_rows and max(each.rows for each in self._reading.rows) > 2 * way.most_rows:
             self._outgrow()
+        if self._skips:
+            self._skip(now)
         if not way.is_whole:
             self._work_ahead()
+            if self._ahead is not None:
+                self._answer_ahead(self._ahead, now)
 
     def _read(self, now: float) -> None:
         if self._reading.read(self._walk):
@@ -205,10 +224,10 @@ class WindowedEvaluation:
         way, count = self._way, self._portions.count
         words = way.describe(self._increments.way)
         if way.is_whole and way.most_rows == FOREVER:
-            return Description(words)
+            return Description(words, about=self._about)
         if count > 1 and not way.is_whole:
             words += f"; the open chunk is evaluated in {count} portions"
-        return Description(words, self._increments.describe())
+        return Description(words, self._increments.describe(), self._about)
 
     # Working ahead
 
@@ -219,6 +238,30 @@ class WindowedEvaluation:
             self._increments.feed(number, rows, end)
         if self._walk.spans is not None:
             self._increments.advance(self._walk.spans)
+
+    def _skip(self, now: float) -> None:
+        """Drop the rows that are only in windows which will not be answered.
+
+        A newer window with rows is due already.
+        """
+        passed = self._reading.passed(now)
+        newest = None if passed is None else self._walk.schedule.newest_end(passed)
+        if newest is None or self._walk.open is None or newest <= self._walk.open:
+            return
+        spans = self._walk.schedule.at(newest)
+        if self._walk.is_occupied(spans):
+            for rows, span in zip(self._reading.rows, spans, strict=True):
+                rows.forget(span.first)
+
+    def _answer_ahead(self, ahead: AnswerAhead, now: float) -> None:
+        """Compute the result of the open epoch if it is nearly over."""
+        open_, spans, reading = self._walk.open, self._walk.spans, self._reading
+        passed = reading.passed(now)
+        if open_ is None or spans is None or passed is None or passed >= open_:
+            return
+        if all(each.is_nearly_complete(open_ - 1) for each in reading.inputs):
+            run = partial(self._by_increments, spans)
+            ahead.compute(spans, reading.rows_in_time, run)
 
     def _outgrow(self) -> None:
         with HeldInterrupt():
@@ -303,7 +346,14 @@ class WindowedEvaluation:
                 return self._finish.in_full({**chunks, **self._tables(spans)})
             except DatabaseError:
                 self._go_by_increments()  # can leave out the rows that fail
-        for number, each in enumerate(rows):
+        if self._ahead is not None:
+            known = self._ahead.result(spans, self._reading.rows_in_time)
+            if known is not None:
+                return known
+        return self._by_increments(spans)
+
+    def _by_increments(self, spans: Spans) -> pa.Table:
+        for number, each in enumerate(self._reading.rows):
             self._increments.feed(number, each, spans[number].end)
         return self._increments.table(spans, self._tables(spans))
 

@@ -99,10 +99,12 @@ class Description:
     """What `explain` says about an evaluation.
 
     `merges` says for each leaf how its partials are merged; it is None if the query is not split.
+    `about` are lines that come first.
     """
 
     now: str
     merges: tuple[str, ...] | None = None
+    about: tuple[str, ...] = ()
 
 
 class Evaluation(Protocol):

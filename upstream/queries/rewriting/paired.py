@@ -28,12 +28,13 @@ from ...database.failure import DatabaseError
 from ..sql.functions import functions_of
 from ..sql.names import PAIR, ROW, found
 from ..sql.stars import hide_columns
-from ..sql.trees import chunk_index, column, conjuncts, named
-from .block import Block, conditions_of, read_block
+from ..sql.trees import chunk_index, chunk_tables, chunks_in, column, conjuncts, named
+from .block import Block, conditions_of, read_block, source_nodes
 from .collations import may_collate
 from .not_incremental import NotIncrementalError
-from .paired_blocks import joining_block
+from .paired_blocks import flatten, joining_block
 from .resolution import resolved, without_common_tables
+from .split import prepared
 from .trial import Trial
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class PairedQuery:
         """
         pairs = self.pairs.copy()
         tables = [pairs.args["from_"].this, *(join.this for join in pairs.args["joins"])]
-        tables.sort(key=lambda table: table.name == f"chunk_{number}")
+        tables.sort(key=lambda table: chunks_in(table) == (number,))
         return _from(pairs, [table.copy() for table in tables])
 
 
@@ -114,10 +115,14 @@ def paired(
     trial = Trial(duck, schemas, collates=may_collate(query, duck))
     with duck.keeping():
         try:
-            whole = without_common_tables(query)
-            select = joining_block(whole, frozenset(windows), trial, functions)
-            block = read_block(select, trial)
-            rewriting = _Rewriting(block, frozenset(windows), schemas, functions)
+            query = prepared(query)
+            whole = query.copy()
+            for select in list(whole.find_all(exp.Select)):
+                flatten(select)
+            whole = without_common_tables(whole)
+            joining = joining_block(whole, frozenset(windows), trial, functions)
+            block = read_block(joining, trial)
+            rewriting = _Rewriting(block, frozenset(windows), trial, functions)
             result = rewriting.result(whole)
             _check(result, query, trial)
         except DatabaseError as error:
@@ -146,19 +151,18 @@ class _Rewriting:
         self,
         block: Block,
         windows: frozenset[int],
-        schemas: Mapping[str, pa.Schema],
+        trial: Trial,
         functions: Functions,
     ) -> None:
         self._block = block
-        self._schemas = schemas
+        self._trial = trial
         self._functions = functions
         self._select = block.select
         self._joins: list[exp.Join] = self._select.args.get("joins") or []
-        numbers = [chunk_index(source.node) for source in block.sources]
         self._inputs = {
-            number: source
-            for number, source in zip(numbers, block.sources, strict=True)
-            if number in windows and number is not None
+            source.windows[0]: source
+            for source in block.sources
+            if windows.intersection(source.windows)
         }
         """The inputs in the order of FROM."""
         self._check_names()
@@ -168,12 +172,7 @@ class _Rewriting:
         """Return the two queries; the block is a part of `whole`, and is changed in place."""
         conditions = self._conditions()
         reads = {
-            number: tuple(
-                name
-                for name in source.columns
-                if any(_reads(each, source, name) for each in conditions)
-            )
-            for number, source in self._inputs.items()
+            number: self._read_by(conditions, source) for number, source in self._inputs.items()
         }
         items = [
             named(column(ROW, source.alias), f"{ROW}_{number}")
@@ -182,9 +181,11 @@ class _Rewriting:
         pairs = exp.Select(expressions=items)
         if conditions:
             pairs.where(*(each.copy() for each in conditions), copy=False)
-        _from(pairs, [source.node.copy() for source in self._inputs.values()])
+        _from(pairs, [with_column(source.node, ROW) for source in self._inputs.values()])
         self._join_by_pair()
         self._hide_pair()
+        for source in self._inputs.values():
+            source.node.replace(with_column(source.node, PAIR))
         return PairedQuery(self._kind, tuple(self._inputs), pairs, whole, reads)
 
     # Reading
@@ -194,11 +195,6 @@ class _Rewriting:
             for name in (PAIR, ROW):
                 if found(name, source.columns):
                     raise NotIncrementalError(f"{source.alias} has a column {name}: rename it")
-        for source in self._inputs.values():
-            if source.node.args["alias"].columns if source.node.args.get("alias") else ():
-                raise NotIncrementalError(
-                    f"the columns of {source.alias} are renamed in FROM: rename them in SELECT"
-                )
 
     def _read_kind(self) -> PairKind:
         """Return how the inputs are joined; raise unless the other joins can stay as they are."""
@@ -275,6 +271,17 @@ class _Rewriting:
             result += [_equal(name, left, right) for name in names]
         return result
 
+    def _read_by(self, conditions: list[exp.Expr], source: Source) -> tuple[str, ...]:
+        """Return the columns of the stream that the pairs read; a subquery may read all."""
+        if chunk_index(source.node) is None:
+            [table] = chunk_tables(source.node)
+            return tuple(self._trial.schemas[table.name].names)
+        return tuple(
+            name
+            for name in source.columns
+            if any(_reads(each, source, name) for each in conditions)
+        )
+
     # The whole
 
     def _join_by_pair(self) -> None:
@@ -294,13 +301,14 @@ class _Rewriting:
 
     def _check_types(self) -> None:
         """Raise if USING may fail on a row without a partner, which the whole compares again."""
+        sources = {each.alias: each.node for each in self._inputs.values()}
         for equality in self._equalities():
-            texts = set()
-            for node in (equality.this, equality.expression):
-                [source] = [each for each in self._inputs.values() if each.alias == node.table]
-                kind = self._schemas[source.node.name].field(node.name).type
-                texts.add(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-            if len(texts) > 1:
+            is_text = {
+                self._trial.columns(exp.select(node.copy()).from_(sources[node.table].copy())).types
+                == ("VARCHAR",)
+                for node in (equality.this, equality.expression)
+            }
+            if len(is_text) > 1:
                 raise NotIncrementalError(
                     f"{equality.this.name} is a text in one input only: write ON instead of USING"
                 )
@@ -345,3 +353,17 @@ def _from(select: exp.Select, tables: list[exp.Expr]) -> exp.Select:
     select.set("from_", exp.From(this=first))
     select.set("joins", [exp.Join(this=each, kind="CROSS") for each in others])
     return select
+
+
+def with_column(node: exp.Expr, name: str) -> exp.Expr:
+    """Return a relation of FROM whose stream has one column more, which subqueries pass on."""
+    copy = node.copy()
+    if isinstance(copy, exp.Subquery):
+        select = copy.this
+        [inner] = source_nodes(select)
+        alias = inner.alias_or_name
+        if reason := hide_columns(select, {alias: [name]}, frozenset()):
+            raise NotIncrementalError(reason)
+        inner.replace(with_column(inner, name))
+        select.set("expressions", [*select.expressions, column(name, alias)])
+    return copy

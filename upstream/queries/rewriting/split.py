@@ -52,7 +52,7 @@ def split(
     Raises what DuckDB raises if it cannot run the original query.
     """
     trial = Trial(duck, schemas, collates=may_collate(query, duck))
-    query = _prepared(query)
+    query = prepared(query)
     with duck.keeping():
         trial.columns(query)
         functions = functions_of(duck)
@@ -65,7 +65,7 @@ def split(
         return _shallow(query, windows, trial, functions, reason)
 
 
-def _prepared(query: exp.Query) -> exp.Query:
+def prepared(query: exp.Query) -> exp.Query:
     """Return a query in which everything has a name that DuckDB would name, as DuckDB would.
 
     Places in the user's text are left out: they are not needed, and copying them takes as long as

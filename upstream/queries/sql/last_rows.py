@@ -16,13 +16,17 @@ IS_LAST = "__last_0"
 
 
 def last_rows_query(condition: str) -> Query:
-    """Return a query for ROW and IS_LAST of each row of ROWS.
+    """Return a query for ROW and IS_LAST of each row of ROWS; the condition was read before.
 
     Whether the condition fails on a row does not depend on other rows. AND, OR and NOT are
     evaluated from left to right, and only as far as necessary, so `note <> '' AND note::INT = 0`
     does not fail on an empty note. In WHERE, DuckDB would reorder the condition while it runs.
     """
-    is_last = _is(parse_one(condition, dialect=DIALECT), truth=True)
+    # sqlglot reads a statement: alone, a condition on a column named set would be SET
+    select = parse_one(f"SELECT ({condition})", dialect=DIALECT)
+    assert isinstance(select, exp.Select)
+    [tree] = select.expressions
+    is_last = _is(tree, truth=True)
     return exp.select(column(ROW), exp.alias_(is_last, IS_LAST, quoted=True)).from_(ROWS)
 
 
