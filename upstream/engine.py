@@ -344,17 +344,15 @@ class Engine:
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
-        With `append` semantics every result counts, and up to `keep` results wait to be taken. With
-        `update` only the newest one does. Without a window, `append` returns each new row once, and
-        `update` the newest row of each key. A key whose newest row does not pass WHERE, or that was
-        deleted, is in no result. `append` also returns each pair of rows of joined streams once, if
-        the condition limits how far apart in time they are. A column without an alias is named
-        after its text.
+        With `append` semantics every result counts, and up to `keep` results wait. With `update`
+        only the newest one does. Without a window, `append` returns each new row once, and `update`
+        the newest row of each key. A key whose newest row does not pass WHERE, or that was deleted,
+        is in no result. `append` also returns each pair of rows of joined streams once, if the
+        condition limits their distance in time. A column without an alias is named after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
         time between results. Only the first empty window after one with rows has a result.
-
         A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
         newest. Then its windows have results again; with `update`, only the newest window. After
         `close_after` without rows, windows close without a further row, and joins of streams do not

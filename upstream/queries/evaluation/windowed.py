@@ -216,8 +216,8 @@ class WindowedEvaluation:
     def counts(self) -> Counts:
         """Return what became of rows so far."""
         held = self._reading.held_rows() + self._increments.rows
-        reading = self._reading
-        return Counts(reading.late_rows(), held=held, late_by_stream=reading.late_by_stream())
+        late = ((each.stream, each.late) for each in self._reading.inputs)
+        return Counts.of_late(late, held=held)
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
