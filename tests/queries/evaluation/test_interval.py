@@ -257,6 +257,19 @@ def test_a_side_that_never_had_a_row_is_not_waited_for(house: House) -> None:
     assert rows_of(query) == [(12, "k", 2, None, None)]
 
 
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "FULL JOIN"])
+def test_an_idle_side_does_not_let_the_other_one_grow(house: House, join: str) -> None:
+    query = house.query(PAIRS.format(on=NEAR).replace("JOIN", join), close_after=3)
+    house.append("a", (0, "k", 1))
+    found = 0
+    for time in range(1, 1_000):
+        house.clock.advance(1)
+        house.append("b", (time, "k", time))
+        found += len(rows_of(query))
+        assert held(query) <= 3 + 5 + 2  # a is silent after three seconds, and may be five newer
+    assert found == {"JOIN": 0, "LEFT JOIN": 1, "FULL JOIN": 1 + 993}[join]
+
+
 def test_what_a_side_missed_in_its_silence_is_late_when_it_comes_back(house: House) -> None:
     query = house.query(PAIRS.format(on=NEAR), close_after=3)
     house.append("b", (10, "k", 1))
