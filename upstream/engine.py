@@ -321,11 +321,10 @@ class Engine:
         """Create a standing query; it reads what is appended from now on.
 
         With `append` semantics every result counts, and up to `keep` results wait to be taken. With
-        `update` only the newest one does. Without a window, `append` returns each new row once, and
-        `update` the newest row of each key. A key whose newest row does not pass WHERE, or that was
-        deleted, is in no result. `append` also returns each pair of rows of joined streams once, if
-        the condition limits how far apart in time they are. A column without an alias is named
-        after its text.
+        `update` only the newest one does. Without a window, `append` returns each new row once
+        (each pair of joined rows), and `update` the newest row of each key. A key whose newest row
+        does not pass WHERE, or that was deleted, is in no result. A column without an alias is
+        named after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
@@ -333,8 +332,8 @@ class Engine:
 
         A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
         newest. Then its windows have results again; with `update`, only the newest window. After
-        `close_after` without rows, windows close without a further row, and joins of streams do not
-        wait for one. These times are in seconds, or in the unit of a time column of numbers.
+        `close_after` without rows, windows close without a further row. These times are in seconds,
+        or in the unit of a time column of numbers.
 
         Rows on which the query fails, such as in a cast of a text that is not a number, are left
         out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error
