@@ -321,10 +321,9 @@ class Engine:
         """Create a standing query; it reads what is appended from now on.
 
         With `append` semantics every result counts, and up to `keep` results wait to be taken. With
-        `update` only the newest one does. Without a window, `append` returns each new row once
-        (each pair of joined rows), and `update` the newest row of each key. A key whose newest row
-        does not pass WHERE, or that was deleted, is in no result. A column without an alias is
-        named after its text.
+        `update` only the newest one does. Without a window, `append` returns each new row once, and
+        `update` the newest row of each key. A key whose newest row does not pass WHERE, or that was
+        deleted, is in no result. A column without an alias is named after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
