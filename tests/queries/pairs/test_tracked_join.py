@@ -22,7 +22,7 @@ from upstream.held_interrupt import HeldInterrupt
 from upstream.queries.pairs.reach import Reach
 from upstream.queries.pairs.tracked_join import TrackedJoin
 from upstream.queries.results.failing_rows import FailingRows
-from upstream.queries.rewriting.paired import paired
+from upstream.queries.rewriting.paired import PairedQuery, paired
 from upstream.queries.sql.lending import run_once
 
 SCHEMAS = {
@@ -66,6 +66,10 @@ def table(number: int, rows: Sequence[Row]) -> pa.Table:
     )
 
 
+_rewritten: dict[tuple[str, tuple[int, ...]], PairedQuery] = {}
+"""The rewritten queries, each of which is needed for many examples."""
+
+
 @dataclass
 class Setting:
     """A query that runs over the pairs of a tracked join."""
@@ -76,8 +80,11 @@ class Setting:
     reach: Reach = field(default_factory=Reach)
 
     def __post_init__(self) -> None:
-        schemas = {f"chunk_{number}": SCHEMAS[number] for number in self.numbers}
-        self.paired = paired(query_of(self.sql), self.numbers, schemas, self.duck)
+        key = self.sql, self.numbers
+        if key not in _rewritten:
+            schemas = {f"chunk_{number}": SCHEMAS[number] for number in self.numbers}
+            _rewritten[key] = paired(query_of(self.sql), self.numbers, schemas, self.duck)
+        self.paired = _rewritten[key]
         self.failing = FailingRows()
         self.join = TrackedJoin(self.paired, SCHEMAS, self.duck, self.failing, reach=self.reach)
         self.given: list[tuple[object, ...]] = []
@@ -144,21 +151,28 @@ def selected(kind: str, condition: str) -> str:
     kind=st.sampled_from(KINDS),
     condition=st.sampled_from(sorted(CONDITIONS)),
     reads=st.lists(st.booleans(), min_size=6, max_size=6),
+    ahead=st.none() | st.tuples(st.integers(-1, 2), st.integers(-1, 2)),
 )
 def test_all_pairs_are_those_of_one_join_over_all_rows(
+    *,
     duck: Duck,
     feed: list[tuple[int, list[Row]]],
     kind: str,
     condition: str,
     reads: list[bool],
+    ahead: tuple[int, int] | None,
 ) -> None:
-    setting = Setting(selected(kind, CONDITIONS[condition]), duck)
+    reach, within = Reach(), ""
+    if ahead is not None:
+        reach = Reach({(0, 1): ahead[0], (1, 0): ahead[1]})
+        within = f" AND x.place - y.place <= {ahead[0]} AND y.place - x.place <= {ahead[1]}"
+    setting = Setting(selected(kind, CONDITIONS[condition]), duck, reach=reach)
     for (number, rows), is_read in zip(feed, reads, strict=False):
         setting.feed(number, *rows)
         if is_read:
             setting.read()
     setting.end()
-    setting.check(setting.sql)
+    setting.check(f"{setting.sql.replace('ON ', 'ON (')}){within}")
 
 
 @given(
@@ -265,6 +279,25 @@ def test_rows_evicted_on_one_side_meet_no_more_rows(duck: Duck) -> None:
     setting.feed(1, (1, 20, 6, ""))
     assert Counter(setting.read()) == Counter([(10, 5, None, None), (11, 6, 20, 6)])
     assert setting.join.held_rows == 2
+
+
+def test_rows_beyond_each_others_reach_do_not_meet(duck: Duck) -> None:
+    reach = Reach.of_chunks({0: 1, 1: 2})
+    setting = Setting(selected("FULL", "ON x.k = y.k"), duck, reach=reach)
+    setting.feed(0, (1, 10, 1, ""), (1, 13, 4, ""))
+    setting.feed(1, (1, 20, 0, ""), (1, 21, 2, ""), (1, 24, 4, ""))
+    assert Counter(setting.read()) == Counter([(10, 1, 20, 0), (13, 4, 24, 4)])
+    setting.evict(9)
+    assert setting.read() == [(None, None, 21, 2)]
+
+
+def test_a_row_that_met_a_partner_does_not_come_out_alone(duck: Duck) -> None:
+    setting = Setting(selected("FULL", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 10, 1, ""), (2, 11, 1, ""))
+    setting.feed(1, (1, 20, 1, ""), (3, 21, 1, ""))
+    assert setting.read() == [(10, 1, 20, 1)]
+    setting.evict(2)
+    assert Counter(setting.read()) == Counter([(11, 1, None, None), (None, None, 21, 1)])
 
 
 def test_rows_that_come_after_an_eviction_meet_what_is_held(duck: Duck) -> None:
