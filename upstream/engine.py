@@ -355,8 +355,8 @@ class Engine:
         time between results. Only the first empty window after one with rows has a result.
         A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
         newest. Then its windows have results again; with `update`, only the newest window. After
-        `close_after` without rows, windows close without a further row, and joins of streams do not
-        wait for one. These times are in seconds, or in the unit of a time column of numbers.
+        `close_after` without rows, windows close without a further row. These times are in seconds,
+        or in the unit of a time column of numbers.
 
         Rows on which the query fails, such as in a cast of a text that is not a number, are left
         out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error.
