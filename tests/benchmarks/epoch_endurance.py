@@ -9,6 +9,7 @@ from statistics import median
 from time import process_time
 from typing import Final
 
+import duckdb
 import pyarrow as pa
 
 from api.service_state import resident_bytes
@@ -141,6 +142,25 @@ def endured(case: Case, epochs: int = 10_000) -> Endurance:
         least = case.rows * (epochs - 1) - case.pending
         assert least <= rows <= case.rows * epochs, f"{rows} rows in {epochs} epochs"
     return Endurance(seconds, *states)
+
+
+def grown_by_joins(statements: int) -> Iterator[tuple[int, float]]:
+    """Yield by how much DuckDB alone grows with prepared joins of two small tables.
+
+    DuckDB 2.0 keeps some memory of each hash join, which `duckdb_memory()` does not show.
+    """
+    with duckdb.connect(config={"threads": 1}) as duck:
+        duck.execute("CREATE TABLE one AS SELECT i AS k FROM range(1000) AS t(i)")
+        duck.execute("CREATE TABLE two AS SELECT i * 7 AS k, i AS x FROM range(40) AS t(i)")
+        duck.execute("PREPARE joined AS SELECT x FROM one JOIN two USING (k)")
+        [statement] = duck.extract_statements("EXECUTE joined")
+        early = 0.0
+        for number in range(1, statements + 1):
+            assert len(duck.execute(statement).fetchall()) == 40
+            if number == PART:
+                early = resident_bytes() / 1e6
+            elif number % (10 * PART) == 0:
+                yield number, resident_bytes() / 1e6 - early
 
 
 def _batches(packets: Packets, number: int) -> Iterator[tuple[str, pa.Table]]:
