@@ -95,8 +95,11 @@ class ReachedRows:
 
     def table(self, columns: Sequence[str], number: str) -> pa.Table:
         """Return some columns of the rows, and a column with their numbers."""
+        numbers = pa.array(np.arange(len(self), dtype=np.int64))
+        if not columns:  # a table without columns has no rows
+            return pa.table({number: numbers})
         table = pa.concat_tables([piece.rows.select(columns) for piece in self.pieces])
-        return table.append_column(number, pa.array(np.arange(len(self), dtype=np.int64)))
+        return table.append_column(number, numbers)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Table:
         """Copy rows by their numbers. Each piece is copied from alone, never as a whole."""
