@@ -382,8 +382,6 @@ class WindowPlanner:
 
     def _is_whole(self, split: SplitQuery) -> bool | None:
         """Return how windows are evaluated; None if that depends on their size."""
-        if self._epochs is not None and self._epochs.is_whole:
-            return True
         if self._given.choices.evaluation != "measured":
             return self._given.choices.evaluation == "whole"
         if reads_tables(split):
