@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -93,7 +94,13 @@ class Join:
         return self.kind in ("SEMI JOIN", "ANTI JOIN")
 
 
-Event = tuple[str, str, tuple[Row, ...]] | tuple[str, float]
+class Event(NamedTuple):
+    """Rows arrive, a source punctuates, the clock advances, or the results are read."""
+
+    what: str
+    stream: str = ""
+    rows: tuple[Row, ...] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -272,30 +279,40 @@ def random_events(random: Random, streams: Sequence[str], cut: Chunking) -> Iter
     for _ in range(random.randint(4, 14)):
         what = random.random()
         if what < 0.12:
-            yield "punctuate", random.choice(streams), ()
+            yield Event("advance", seconds=0.5)
+            yield Event("punctuate", random.choice(streams))
         elif what < 0.3:
-            yield "advance", random.choice([1, 1, 2, 3, 7])
+            yield Event("advance", seconds=random.choice([1, 1, 2, 3, 7]))
         elif what < 0.36:
             silent = {random.choice(streams)} if not silent else set()
         elif what < 0.42:
             level[random.choice(streams)] += random.choice([-12, 10, 25, 60])
         else:
+            yield Event(
+                "advance", seconds=0.5
+            )  # what arrives at one moment can be read in any order
             stream = random.choice([each for each in streams if each not in silent] or streams)
-            rows = []
-            for _ in range(random.choice([1, 1, 2, 3, 6])):
-                level[stream] += random.choice([0, 0, 1, 1, 3, 5])
-                time = level[stream] - random.choice([0, 0, 0, 0, 2, 9])
-                key = random.choice(["a", "a", "b", "c", None])
-                rows.append(Row(time, key, random.choice([0, 1, 2, 3, None]), number))
-                number += 1
-            yield "append", stream, tuple(rows)
+            rows = list(random_rows(random, level[stream], number))
+            level[stream] = max(level[stream], *(row.t for row in rows))
+            number += len(rows)
+            yield Event("append", stream, tuple(rows))
             if random.random() < 0.5:
-                yield "advance", random.choice([0, 1, 1, 2])
+                yield Event("advance", seconds=random.choice([0, 1, 1, 2]))
         if random.random() < 0.3:
-            yield "read", 0.0
+            yield Event("read")
     if random.random() < 0.8:
         last = max(level.values()) + 2 * cut.length
         for stream in streams:
-            yield "append", stream, (Row(last + 10, "z", 0, number),)
-            yield "append", stream, (Row(last + 40, "y", 9, number + 1),)
+            yield Event("advance", seconds=0.5)
+            yield Event("append", stream, (Row(last + 10, "z", 0, number),))
+            yield Event("append", stream, (Row(last + 40, "y", 9, number + 1),))
             number += 2
+
+
+def random_rows(random: Random, level: int, number: int) -> Iterator[Row]:
+    """Yield rows of which some are older than those before; they are numbered from `number` on."""
+    for each in range(random.choice([1, 1, 2, 3, 6])):
+        level += random.choice([0, 0, 1, 1, 3, 5])
+        key = random.choice(["a", "a", "b", "c", None])
+        time = level - random.choice([0, 0, 0, 0, 2, 9])
+        yield Row(time, key, random.choice([0, 1, 2, 3, None]), number + each)

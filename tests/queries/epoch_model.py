@@ -176,6 +176,8 @@ class EpochModel:
         self._close_after = close_after
         self._common: int | None = None
         self._now = now
+        self._arrival = -1.0
+        self._at_arrival: int | None = None
 
     @property
     def late(self) -> int:
@@ -183,20 +185,31 @@ class EpochModel:
 
     def append(self, stream: str, rows: Sequence[Row], now: float) -> None:
         """Let rows arrive."""
+        common = self._before(now)
         for each in self.inputs:
             if each.stream == stream:
-                each.append(rows, now, self._common_at(now))
+                each.append(rows, now, common)
 
     def punctuate(self, stream: str, now: float) -> None:
         """Let the source end its open chunk."""
+        common = self._before(now)
         for each in self.inputs:
             if each.stream == stream:
-                each.punctuate(now, self._common_at(now))
+                each.punctuate(now, common)
+
+    def _before(self, now: float) -> int | None:
+        """Return how far the inputs together had got before a moment, or None if that is no matter.
+
+        One batch may be for several inputs.
+        """
+        if self._close_after is None or len(self.inputs) == 1:
+            return None
+        if self._arrival != now:
+            self._at_arrival, self._arrival = self._common_at(now), now
+        return self._at_arrival
 
     def _common_at(self, now: float) -> int | None:
         """Return how far the inputs that are not idle have ever got together."""
-        if self._close_after is None or len(self.inputs) == 1:
-            return None
         moments = [now]
         while moments[-1] - TICK > self._now:
             moments.append(moments[-1] - TICK)

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from random import Random
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from upstream import ContinuousQuery, Engine, ManualClock, Result
+from upstream.queries.choices import Way
 
-from .epoch_cases import NAMES, STREAMS, Case, random_case
+from .epoch_cases import KINDS, NAMES, STREAMS, Case, Event, random_case
+from .epoch_model import EpochModel
 
 CASES = int(os.environ.get("EPOCH_CASES", "120"))
 PARTS = 4  # which run beside one another
+WAYS: tuple[Way, ...] = ("increments", "whole", "measured")
 
 
 class Sides:
@@ -31,62 +33,65 @@ class Sides:
         self.clock = ManualClock()
         self.engine = Engine(clock=self.clock, stopwatch=ManualClock())
         for name in STREAMS:
-            self.engine.sql(f"CREATE STREAM {name} (t BIGINT, k TEXT, v BIGINT, id BIGINT) TIME (t)")
+            columns = "t BIGINT, k TEXT, v BIGINT, id BIGINT"
+            self.engine.sql(f"CREATE STREAM {name} ({columns}) TIME (t)")
         self.engine.create_table("names", NAMES)
         self.connection = duckdb.connect()
         self.connection.register("names", NAMES)
 
-    def differences(self, case: Case, way: str = "increments", *, reads: bool = True) -> str:
-        """Return what is different between the engine's answers and those of the model, or ''."""
+    def difference(self, case: Case, way: Way = "increments", *, reads: bool = True) -> str:
+        """Return how the engine's answers differ from those of the model, or ''.
+
+        With `reads`, results are also read between the events of a case.
+        """
         self.clock.advance(1.0 + int(self.clock.now()) - self.clock.now())
         model = case.model(self.clock.now())
         query = self.engine.continuous_query(
-            case.text,
-            evaluation=way,  # type: ignore[arg-type]  # one of the ways
-            close_after=case.close_after,
+            case.text, evaluation=way, close_after=case.close_after
         )
         found: list[Result] = []
         try:
             for event in case.events:
-                if event[0] == "append":
-                    rows = event[2]  # type: ignore[misc]
-                    columns = zip(*rows, strict=True)
-                    self.engine.append(event[1], dict(zip(rows[0]._fields, columns, strict=True)))
-                    model.append(event[1], rows, self.clock.now())
-                elif event[0] == "punctuate":
-                    self.engine.punctuate(event[1])
-                    model.punctuate(event[1], self.clock.now())
-                elif event[0] == "advance":
-                    self.clock.advance(event[1])
-                elif reads:
+                self._let_happen(event, model)
+                if reads and event.what == "read":
                     found += query.results()
             found += query.results()
             return self._compared(case, model, found, query)
         finally:
             query.close()
 
-    def _compared(
-        self, case: Case, model: object, found: list[Result], query: ContinuousQuery
-    ) -> str:
+    def _let_happen(self, event: Event, model: EpochModel) -> None:
         now = self.clock.now()
-        expected = model.answered(now)
+        if event.what == "append":
+            columns = zip(*event.rows, strict=True)
+            rows = dict(zip(event.rows[0]._fields, columns, strict=True))
+            self.engine.append(event.stream, rows)
+            model.append(event.stream, event.rows, now)
+        elif event.what == "punctuate":
+            self.engine.punctuate(event.stream)
+            model.punctuate(event.stream, now)
+        elif event.what == "advance":
+            self.clock.advance(event.seconds)
+
+    def _compared(
+        self, case: Case, model: EpochModel, found: list[Result], query: ContinuousQuery
+    ) -> str:
+        expected = model.answered(self.clock.now())
         counts = query.statistics()
-        if counts.rows_late != model.late:
-            return f"late: {counts.rows_late}, not {model.late}"
-        for number, (epoch, result) in enumerate(zip(expected, found, strict=False)):
+        if (counts.rows_late, counts.rows_failed) != (model.late, 0):
+            return f"late, failed: {counts.rows_late, counts.rows_failed}, not {model.late, 0}"
+        for epoch, result in zip(expected, found, strict=False):
             rows = case.answer(model, epoch, self.connection)
-            if result.error:
-                return f"error in epoch {epoch}: {result.error}"
             told = [tuple(row.values()) for row in result.table.to_pylist()]
             if not case.shape.is_ordered:
                 rows, told = sorted(rows, key=repr), sorted(told, key=repr)
-            if rows != told:
-                return f"answer {number}, epoch {epoch}:\n  {told}\n  not\n  {rows}"
-            bounds = case.bounds(model, epoch)
-            if case.cut.sort != "arrival" and bounds != (result.window_start, result.window_end):
-                return f"bounds of {epoch}: {result.window_start, result.window_end}, not {bounds}"
+            if rows != told or result.error:
+                return f"epoch {epoch}: {result.error}\n  {told}\n  not\n  {rows}"
+            bounds = result.window_start, result.window_end
+            if case.cut.sort != "arrival" and case.bounds(model, epoch) != bounds:
+                return f"bounds of {epoch}: {bounds}, not {case.bounds(model, epoch)}"
         if len(expected) != len(found):
-            return f"{len(found)} answers, not those for the epochs {expected}"
+            return f"{len(found)} answers, not those of the epochs {expected}"
         return ""
 
     def close(self) -> None:
@@ -99,3 +104,48 @@ def sides() -> Iterator[Sides]:
     sides = Sides()
     yield sides
     sides.close()
+
+
+@given(
+    random=st.randoms(use_true_random=False),
+    way=st.sampled_from(WAYS),
+    reads=st.booleans(),
+)
+def test_epochs_are_answered_as_sql_over_the_recorded_input_does(
+    random: Random, way: Way, reads: bool, sides: Sides
+) -> None:
+    case = random_case(random)
+    note(case)
+    assert not sides.difference(case, way, reads=reads)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60 + CASES)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_many_random_epochs_are_answered_as_sql_over_the_recorded_input_does(
+    part: int, sides: Sides
+) -> None:
+    found = {}
+    for seed in range(part, CASES, PARTS):
+        case = random_case(Random(seed))
+        if told := sides.difference(case, WAYS[seed % len(WAYS)], reads=seed % 5 > 0):
+            found[seed] = f"{case.text}\n{told}"
+    assert not found
+
+
+def test_random_cases_have_answers_of_every_sort() -> None:
+    cases = [random_case(Random(seed)) for seed in range(300)]
+    assert {case.cut.sort for case in cases} == {
+        "time",
+        "arrival",
+        "count",
+        "object",
+        "punctuation",
+    }
+    new_pairs = [case for case in cases if case.has_new_pairs]
+    assert {case.join.kind for case in new_pairs} == set(KINDS)
+    assert {len(case.streams) for case in new_pairs} == {2, 3, 4}
+    assert any(case.shape.is_plain for case in new_pairs)
+    assert not all(case.shape.is_plain for case in new_pairs)
+    assert {case.close_after for case in cases} == {None, 3, 6}
+    assert any(len(set(case.streams)) < len(case.streams) for case in new_pairs)
