@@ -97,14 +97,16 @@ class EpochParts:
             for number, names in hidden.items()
         }
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether rows lack columns until their chunk is complete, so none is evaluated before."""
-        return any(each.are_late for each in self._columns.values())
-
     def bounds(self, value: Callable[[int], WindowBound]) -> EpochBounds:
-        """Return what knows the numbers and bounds of epochs; `value` makes a bound of a time."""
-        return EpochBounds(self._grid, value, self._times, self._columns)
+        """Return what knows the numbers and bounds of epochs; `value` makes a bound of a time.
+
+        Times of different kinds cannot be compared, so only those of the first kind are bounds.
+        """
+        kinds = [
+            each.schema.field(each.time).type if each.time else None for each in self._definitions
+        ]
+        times = [each for each, kind in zip(self._times, kinds, strict=False) if kind == kinds[0]]
+        return EpochBounds(self._grid, value, times)
 
     def cuts(self, number: int, reader: LogReader) -> InputCuts:
         """Return what cuts the batches of an input."""
@@ -146,6 +148,14 @@ class EpochParts:
         """Return rows of a chunk with the columns of epochs that the query names."""
         columns = self._columns.get(number)
         return rows if columns is None else columns.marked(chunk, rows)
+
+    def completing(self, number: int) -> Callable[[pa.Table], pa.Table] | None:
+        """Return a function that adds the columns which are known once a chunk is complete.
+
+        None if the rows of an input have all columns before.
+        """
+        columns = self._columns.get(number)
+        return columns.completed if columns is not None and columns.are_late else None
 
     def noting(self, number: int, pieces: Sequence[Piece], arrival: float) -> Callable[[], None]:
         """Return a function that notes the times of pieces."""

@@ -44,6 +44,7 @@ class PairIncrements:
         "_is_row_wise",
         "_join",
         "_kept",
+        "_kind",
         "_over_pairs",
         "_schema",
     )
@@ -69,6 +70,7 @@ class PairIncrements:
         self._schema = schema
         self._failing = failing
         self._is_row_wise = is_row_wise
+        self._kind = paired.kind
         self._answered: dict[int, pa.Table] = {}
         """The results of epochs whose pairs were taken, by epoch, until they are forgotten."""
 
@@ -81,6 +83,14 @@ class PairIncrements:
     def way(self) -> str:
         """The name of this way of evaluation."""
         return f"by new pairs: {self._join.describe()}"
+
+    @property
+    def can_skip(self) -> bool:
+        """Whether rows that are only in epochs without an answer need not be taken in.
+
+        In joins that are not inner, it matters whether a row had a partner in an earlier epoch.
+        """
+        return self._kind == "inner"
 
     def feed(self, number: int, rows: ChunkRows, end: int) -> None:
         """Join the rows of an input before a chunk that were not joined yet."""

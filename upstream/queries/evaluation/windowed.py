@@ -48,6 +48,10 @@ class WindowIncrements(Protocol):
     def way(self) -> str:
         """The name of this way of evaluation."""
 
+    @property
+    def can_skip(self) -> bool:
+        """Whether rows that are only in windows without an answer need not be taken in."""
+
     def feed(self, number: int, rows: ChunkRows, end: int) -> None:
         """Take in the rows of an input before a chunk that were not taken in yet."""
 
@@ -167,6 +171,8 @@ class WindowedEvaluation:
             walk.count([each.end for each in due])
         left_out = max(0, len(due) - keep)
         found = [self._answer(walk, each, now) for each in due[left_out:]]
+        if due and not found and not self._increments.can_skip:
+            self._feed(due[-1].spans)
         last = self._last_answer
         if walk.last != self._walk.last or any(each.end == walk.last for each in due):
             ends = zip(due[left_out:], found, strict=True)
@@ -265,6 +271,8 @@ class WindowedEvaluation:
         passed = reading.passed(now)
         if open_ is None or spans is None or passed is None or passed >= open_:
             return
+        if any(rows.are_complete_late for rows in reading.rows):
+            return
         if all(each.is_nearly_complete(open_ - 1) for each in reading.inputs):
             run = partial(self._by_increments, spans)
             ahead.compute(spans, reading.rows_in_time, run)
@@ -346,7 +354,7 @@ class WindowedEvaluation:
         if way.is_whole:
             try:
                 chunks = {
-                    f"chunk_{i}": self._bounds.completed(i, each.between(*span))
+                    f"chunk_{i}": each.between(*span)
                     for i, (each, span) in enumerate(zip(rows, spans, strict=True))
                 }
                 return self._finish.in_full({**chunks, **self._tables(spans)})
@@ -359,9 +367,12 @@ class WindowedEvaluation:
         return self._by_increments(spans)
 
     def _by_increments(self, spans: Spans) -> pa.Table:
+        self._feed(spans)
+        return self._increments.table(spans, self._tables(spans))
+
+    def _feed(self, spans: Spans) -> None:
         for number, each in enumerate(self._reading.rows):
             self._increments.feed(number, each, spans[number].end)
-        return self._increments.table(spans, self._tables(spans))
 
     def _tables(self, spans: Spans | None) -> dict[str, pa.Table]:
         return self._bounds.tables(spans) if self._bounds.are_read else {}
