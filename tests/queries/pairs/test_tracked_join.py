@@ -36,6 +36,7 @@ CONDITIONS = {
     "either": "ON x.k = y.k OR x.v = y.w",
     "distinct": "ON x.k IS NOT DISTINCT FROM y.k",
     "text": "ON x.note = y.note",
+    "no column": "ON true",
 }
 KINDS = ("INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
 
