@@ -15,6 +15,7 @@ from upstream import (
     OnDemandMemory,
     PagePool,
     QueryError,
+    SinkError,
     StorageManager,
     Update,
     UpdateQueue,
@@ -33,6 +34,10 @@ def ask_what_does_not_parse(queue: UpdateQueue) -> None:
     from upstream.queries.sql import parse
 
     parse("SELECT (1\nFROM trades", Duck())
+
+
+def fail_in_a_sink(queue: UpdateQueue) -> None:
+    raise SinkError("q", 12, "OSError(28, 'No space left on device')")
 
 
 def append_what_does_not_fit(queue: UpdateQueue) -> None:
@@ -57,6 +62,7 @@ RAISED: dict[str, Callable[[UpdateQueue], object]] = {
     "cost": lambda _: make_queue(processing_cost=-1.0),
     "name": lambda _: StorageManager().queue("none"),
     "codec": lambda _: BytesCodec().encode(1),
+    "sink": fail_in_a_sink,
     "syntax": ask_what_does_not_parse,
     "rows": append_what_does_not_fit,
     "length": lambda _: OnDemandMemory(PagePool(4096)).allocate(bytes(5000), 0.0),

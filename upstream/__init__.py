@@ -33,6 +33,7 @@ from .errors import (
     QuerySyntaxError,
     QueryTypeError,
     RateError,
+    SinkError,
     StatementError,
     StreamFullError,
     StreamTypeError,
@@ -65,7 +66,15 @@ from .memory import (
     PagePool,
 )
 from .policies import POLICIES, SCHEDULERS, make_queue, make_scheduler
-from .queries import ContinuousQuery, ContinuousView, QueryStatistics, Result, ViewStatistics
+from .queries import (
+    ContinuousQuery,
+    ContinuousView,
+    ParquetSink,
+    QueryStatistics,
+    Result,
+    Sink,
+    ViewStatistics,
+)
 from .queues import (
     AdaptiveQueue,
     AppendQueue,
@@ -157,6 +166,7 @@ __all__ = [
     "PagePool",
     "PagePoolFullError",
     "ParameterError",
+    "ParquetSink",
     "PositionNotKeptError",
     "QueryError",
     "QueryKeyError",
@@ -169,6 +179,8 @@ __all__ = [
     "RateError",
     "Result",
     "Scheduler",
+    "Sink",
+    "SinkError",
     "StalenessIndexScheduler",
     "StatementError",
     "StorageManager",

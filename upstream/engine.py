@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .database.duck import Duck
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
+    from .queries.results.sink import Sink
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -264,14 +265,16 @@ class Engine:
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
 
     def _relieve(self, entry: EngineStream) -> bool:
-        """Evaluate what reads a stream, unless another thread is evaluating."""
+        """Evaluate what reads a stream, and tell whether that was possible.
+
+        It is not while another thread is evaluating, and if a sink fails.
+        """
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            self._catalogue.evaluate_readers(entry.definition.name)
+            return self._catalogue.evaluate_readers(entry.definition.name)
         finally:
             self._lock.release()
-        return True
 
     def _keep_views_up(self, entry: EngineStream) -> None:
         """Take rows into the views that should not wait for readers, if no other thread works."""
@@ -331,13 +334,16 @@ class Engine:
         key: Sequence[str] = (),
         time: str | None = None,
         deletes: bool = False,
+        sink: Sink | None = None,
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
         With `append` semantics every result counts, and up to `keep` results wait to be taken. With
         `update` only the newest one does. Without a window, `append` returns each new row once, and
         `update` the newest row of each key. A key whose newest row does not pass WHERE, or that was
-        deleted, is in no result. A column without an alias is named after its text.
+        deleted, is in no result. `append` also returns each pair of rows of joined streams once, if
+        the condition limits how far apart in time they are. A column without an alias is named
+        after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
@@ -345,17 +351,16 @@ class Engine:
 
         A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
         newest. Then its windows have results again; with `update`, only the newest window. After
-        `close_after` without rows, windows close without a further row. These times are in seconds,
-        or in the unit of a time column of numbers.
+        `close_after` without rows, windows close without a further row, and joins of streams do not
+        wait for one. These times are in seconds, or in the unit of a time column of numbers.
 
         Rows on which the query fails, such as in a cast of a text that is not a number, are left
-        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error
-        instead. `callback` receives results when `run` serves the query; `weight` is the importance
-        of the query's staleness. `evaluation` is `"increments"` (incrementally), `"whole"` (in
-        full), or `"measured"`, which depends on the rows.
-
-        `into` names a new stream for the results, as in CREATE STREAM … AS; `key` and `time` are
-        columns of the result. With `deletes`, a key that leaves the result is deleted.
+        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error.
+        `evaluation` is `"increments"`, `"whole"` (in full), or `"measured"` (whichever is cheaper).
+        `callback` receives results when `run` serves the query; `weight` is the importance of the
+        query's staleness. `sink` takes the results, each once, by its number; see `Sink`. `into`
+        names a new stream for them, as in CREATE STREAM … AS; `key` and `time` are columns of the
+        result. With `deletes`, a key that leaves the result is deleted.
         """
         self._check_open()
         choices = Choices(
@@ -371,7 +376,7 @@ class Engine:
         )
         with self._lock:
             into_stream = results_into(into, key, time, deletes=deletes)
-            return self._standing.create(sql, choices, name, callback, into_stream)
+            return self._standing.create(sql, choices, name, callback, into=into_stream, sink=sink)
 
     def stream(self, name: str) -> Stream:
         """Return a library stream that this stream feeds, for Python plans.
@@ -396,7 +401,8 @@ class Engine:
         """Serve all queries, the most worthwhile first, and return the number of runs.
 
         It ends when nothing is left to do, or when `seconds` have passed. It does not wait for new
-        rows: only callbacks and other threads can append while it runs.
+        rows: only callbacks and other threads can append while it runs. If the sink of a query
+        fails, the others are served, and then SinkError is raised.
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)

@@ -149,16 +149,33 @@ class PositionNotKeptError(UpStreamError, LookupError):
 class StreamFullError(UpStreamError):
     """A stream of an engine accepts no more rows until queries have read the rows that wait.
 
-    This happens while another thread evaluates for a long time. No row of the batch was accepted.
-    `stream` names the stream, and `rows` is the number of rows that wait.
+    This happens while another thread evaluates for a long time, or the sink of a query fails. No
+    row of the batch was accepted. `stream` names the stream, and `rows` is the number of rows that
+    wait.
     """
 
     def __init__(self, stream: str, rows: int) -> None:
         self.stream = stream
         self.rows = rows
         super().__init__(
-            f"{rows:,} rows of {stream} wait while another thread evaluates; append again when it "
-            "is done, or evaluate queries more often"
+            f"{rows:,} rows of {stream} wait, because another thread evaluates or the sink of a "
+            "query fails; append again when that is over, or evaluate queries more often"
+        )
+
+
+class SinkError(UpStreamError):
+    """The sink of a standing query raised an exception, which is the cause of this one.
+
+    No result is lost: the next evaluation of the query tries again, with the same numbers. `query`
+    is the name of the query, and `number` that of the result.
+    """
+
+    def __init__(self, query: str, number: int, failure: str) -> None:
+        self.query = query
+        self.number = number
+        super().__init__(
+            f"the sink of the query {query!r} failed at result {number}: {failure}; the next "
+            "evaluation tries again"
         )
 
 

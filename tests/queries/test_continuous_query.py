@@ -109,6 +109,53 @@ def test_iterating_takes_result_by_result_as_they_come(engine: Engine) -> None:
     check_counts(query)
 
 
+def test_a_query_knows_what_it_has_committed_and_what_was_consumed(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT sum(size) AS x FROM tumble(trades, INTERVAL '10 seconds')", keep=3
+    )
+    assert (query.committed, query.consumed) == (None, None)
+    for time in range(0, 60, 10):
+        append(engine, (time, "IBM", 1))
+        query.evaluate()
+    assert (query.committed, query.consumed) == (4, None)
+    first = next(iter(query))
+    assert (first.number, first.missed, query.consumed) == (2, 2, 2)
+    newest = query.latest()
+    assert newest is not None
+    assert (newest.number, newest.epoch, query.consumed) == (4, None, 4)
+    assert query.results() == []
+    answer = query.ask()
+    assert answer is not None
+    assert (answer.number, query.committed, query.consumed) == (None, 4, 4)
+    query.close()
+    assert (query.committed, query.consumed) == (4, 4)
+
+
+def test_what_a_callback_or_a_stream_took_was_consumed(engine: Engine) -> None:
+    text = "SELECT sum(size) AS x FROM tumble(trades, INTERVAL '10 seconds')"
+    found: list[int | None] = []
+    called = engine.continuous_query(text, callback=lambda result: found.append(result.number))
+    filling = engine.continuous_query(text, into="sums")
+    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 4))
+    engine.run(60.0)
+    assert found == [0, 1]
+    for query in (called, filling):
+        assert (query.committed, query.consumed) == (1, 1)
+
+
+def test_queries_that_share_an_evaluation_have_numbers_of_their_own(engine: Engine) -> None:
+    text = "SELECT sum(size) AS x FROM tumble(trades, INTERVAL '10 seconds')"
+    one = engine.continuous_query(text)
+    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 4))
+    one.evaluate()
+    later, latest = (engine.continuous_query(text) for _ in range(2))
+    assert (one.committed, later.committed, latest.committed) == (1, None, None)
+    append(engine, (31, "IBM", 4), (41, "IBM", 5))
+    assert [result.number for result in one.results()] == [0, 1, 2, 3]
+    for query in (later, latest):
+        assert [result.number for result in query.results()] == [0]
+
+
 def test_the_latest_result_is_taken_and_older_ones_are_skipped(engine: Engine) -> None:
     query = engine.continuous_query(SUMS)
     assert query.latest() is None

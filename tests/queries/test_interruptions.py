@@ -52,6 +52,8 @@ QUERIES = {
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
     "side table and deleted": """SELECT b.k, a.x FROM bids b
         JOIN latest(asks, per => x, expire_after => INTERVAL '3 seconds') a ON a.k = b.k""",
+    "interval": """SELECT b.k, b.x, b.note::INT // a.x AS y FROM bids b
+                   LEFT JOIN asks a ON a.k = b.k AND a.time BETWEEN b.time - 8 AND b.time + 1""",
     "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
     "chain of news": "SELECT k, y + 1 AS y FROM seen",
     "chain with deletions": "SELECT k, x FROM latest(positive)",
@@ -83,7 +85,7 @@ UPDATES = (
 )
 ROW_WISE = (
     *("row by row", "failing row by row", "side table", "side table and deleted"),
-    "chain of news",
+    *("chain of news", "interval"),
 )
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
@@ -115,7 +117,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         make_streams(engine)
         for text in FILLED.get(name, ()):
             engine.sql(text)
-        lateness = 15 if name in ("sums", "join") else None
+        lateness = {"sums": 15, "join": 15, "interval": 3}.get(name)
         semantics: Semantics = "update" if name in UPDATES else "append"
         query = engine.continuous_query(
             QUERIES[name],

@@ -1,7 +1,8 @@
-"""Queries of the Nexmark benchmark that need the first rows of groups, over everything that came.
+"""Queries of the Nexmark benchmark: the first rows of groups over everything that came, and a join.
 
-The auctions are a table, or a stream that is grouped before it is joined. The bids are a stream.
-Results are compared with those of the same query over tables.
+The auctions are a table, or a stream that is grouped before it is joined, or one whose rows are
+joined with bids in an interval. The bids are a stream. Results are compared with those of the same
+query over tables.
 """
 
 from __future__ import annotations
@@ -138,4 +139,36 @@ def _compare(engine: Engine, text: str) -> None:
 def test_bids_in_time_of_auctions_that_are_a_stream_are_refused(engine: Engine) -> None:
     text = WINNING.replace("BID", "landmark(bid)").replace("auctions", "landmark(auction)")
     with pytest.raises(UnboundedQueryError, match="may join any row of another"):
+        engine.continuous_query(text)
+
+
+EXPANDED = """
+    SELECT b.*, a.seller, a.category, a.expires
+    FROM BID b JOIN AUCTION a ON b.auction = a.id WHERE a.category = 3"""
+LONGEST = " AND b.date_time BETWEEN a.date_time AND a.date_time + 2000 AND b.date_time < a.expires"
+
+
+def test_q20_in_an_interval_gives_each_bid_with_its_auction_once(engine: Engine) -> None:
+    text = EXPANDED + LONGEST
+    query = engine.continuous_query(text.replace("BID", "bid").replace("AUCTION", "auction"))
+    auctions, bids = _auctions(), _bids()
+    begins = auctions["date_time"].to_numpy()
+    found: list[pa.Table] = []
+    for start in range(0, BIDS, 100):
+        new = (begins >= start) & (begins < start + 100)
+        engine.append("auction", auctions.filter(pa.array(new)))
+        engine.append("bid", bids.slice(start, 100))
+        found += [result.table for result in query.results()]
+        assert held(query) <= AUCTIONS + 500, "a bid is held until an auction is newer"
+    engine.create_table("bids", bids)
+    expected = engine.sql(text.replace("BID", "bids").replace("AUCTION", "auctions"))
+    assert expected.num_rows > 50
+    told = difference(expected, pa.concat_tables(found), is_ordered=False)
+    assert not told, told
+    assert query.statistics().rows_late == 0
+
+
+def test_q20_without_an_interval_would_have_to_keep_all_auctions(engine: Engine) -> None:
+    text = EXPANDED.replace("BID", "bid").replace("AUCTION", "auction")
+    with pytest.raises(UnboundedQueryError, match="how much rows of a can be newer than the rows"):
         engine.continuous_query(text)

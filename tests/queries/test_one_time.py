@@ -78,6 +78,8 @@ def test_the_newest_row_of_each_key_is_what_a_stream_is(setting: Setting, text: 
     "window",
     [
         "tumble(bids, 10)",
+        "epochs(bids, rows => 3)",
+        "epochs(bids, punctuation => true)",
         "latest(bids, rows => 2)",
         "latest(bids, per => x)",
         "latest(bids, expire_after => INTERVAL '1 minute')",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream import ManualClock, ParameterError, Stream, UnknownPolicyError
+from upstream import ManualClock, ParameterError, SinkError, Stream, UnknownPolicyError
 from upstream.plans import Filter, PlanQuery, Source
 from upstream.queries import scheduling
 from upstream.queries.scheduling import (
@@ -428,3 +428,20 @@ def test_queries_that_are_served_together_are_one_run() -> None:
     served: list[Runnable] = [ServedTogether(queries[:2]), queries[2]]
     assert serve(served, StalenessFirst(), ManualClock(), math.inf) == 2
     assert [query.runs for query in queries] == [1, 1, 1]
+
+
+class WithSink(FixedQuery):
+    """A query whose sink fails."""
+
+    def run(self) -> None:
+        self.runs += 1
+        raise SinkError(self.name, self.runs, "full")
+
+
+def test_a_query_whose_sink_fails_is_tried_once_and_the_others_are_served() -> None:
+    failing = [WithSink(name, staleness=9.0) for name in "ab"]
+    others = [FixedQuery(f"other {number}") for number in range(20)]
+    with pytest.raises(SinkError) as raised:
+        serve([*failing, *others], StalenessFirst(), ManualClock(), 1.0)
+    assert raised.value.query == "a"
+    assert [query.runs for query in (*failing, *others)] == [1] * 22

@@ -7,6 +7,8 @@ from ..rows.stream_times import WindowBound
 from .choices import Emit, Semantics, Way
 from .continuous_query import Callback, ContinuousQuery
 from .results.backlog import QueryStatistics, Result
+from .results.parquet_sink import ParquetSink
+from .results.sink import Sink
 from .results.view_statistics import ViewStatistics
 from .view import ContinuousView
 
@@ -15,9 +17,11 @@ __all__ = [
     "ContinuousQuery",
     "ContinuousView",
     "Emit",
+    "ParquetSink",
     "QueryStatistics",
     "Result",
     "Semantics",
+    "Sink",
     "ViewStatistics",
     "Way",
     "WindowBound",

@@ -319,10 +319,10 @@ class Catalogue:
         views = self.views.values()
         return [view for view in views if stream in view.streams and view.wants_upkeep()]
 
-    def evaluate_readers(self, stream: str) -> None:
-        """Let everything that reads a stream read what waits there."""
-        for reader in self.reading(stream):
-            reader.evaluate()
+    def evaluate_readers(self, stream: str) -> bool:
+        """Let everything that reads a stream read what waits there; tell whether no sink failed."""
+        relieved = [reader.relieve() for reader in self.reading(stream)]
+        return all(relieved)
 
 
 def _no_moment() -> None:

@@ -28,8 +28,8 @@ class ContinuousQuery:
     and so does `Engine.run` for all queries. Each result is taken once. With a callback, `run`
     takes results for it; results that `results` takes before do not reach the callback.
 
-    If a query fills a stream, its results are read there. If it reads a stream that another query
-    fills, the other one is evaluated first.
+    If a query fills a stream or has a sink, its results are read there. If it reads a stream that
+    another query fills, the other one is evaluated first.
 
     >>> from upstream import Engine, ManualClock
     >>> with Engine(clock=ManualClock()) as engine:
@@ -40,7 +40,7 @@ class ContinuousQuery:
     [3, 5]
     """
 
-    __slots__ = ("_evaluated", "_final", "_into", "_lock", "_on_close", "_reader", "text")
+    __slots__ = ("_evaluated", "_final", "_is_taken", "_lock", "_on_close", "_reader", "text")
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class ContinuousQuery:
         """The SQL as it was given."""
         self._evaluated = evaluated
         self._reader = reader
-        self._into = evaluated.into
+        self._is_taken = not (evaluated.into is None and evaluated.sink is None)
+        """Whether a stream or a sink takes the results."""
         self._lock = evaluated.lock
         self._on_close = on_close
         self._final: QueryStatistics | None = None
@@ -95,7 +96,7 @@ class ContinuousQuery:
         """Evaluate what is due, and take all results that were not taken yet, oldest first."""
         evaluated = self._evaluated
         with self._lock:
-            if self._into is not None:
+            if self._is_taken:
                 self._refuse_taken()
             if self._final is not None:
                 raise ClosedError("query")
@@ -109,7 +110,7 @@ class ContinuousQuery:
 
     def _next(self) -> Result | None:
         with self._lock:
-            if self._into is not None:
+            if self._is_taken:
                 self._refuse_taken()
             if not self._reader.waiting:
                 self._evaluate()
@@ -118,18 +119,20 @@ class ContinuousQuery:
     def latest(self) -> Result | None:
         """Evaluate what is due, and take the newest result; older ones are skipped."""
         with self._lock:
-            if self._into is not None:
+            if self._is_taken:
                 self._refuse_taken()
             self._evaluate()
             return self._reader.take_newest(self._evaluated.clock.now())
 
     def _refuse_taken(self) -> Never:
-        """Refuse to give results that the query's stream has taken."""
-        raise StatementError(
-            f"the results of this query are rows of the stream {self._into}",
-            self.text,
-            hint=f"read them there: FROM {self._into}; ask() gives the current answer",
-        )
+        """Refuse to give results that the query's stream or sink has taken."""
+        if self.into is None:
+            reason, where = "the results of this query go to its sink", "there"
+        else:
+            reason = f"the results of this query are rows of the stream {self.into}"
+            where = f"there: FROM {self.into}"
+        hint = f"read them {where}; ask() gives the current answer"
+        raise StatementError(reason, self.text, hint=hint)
 
     def ask(self) -> Result | None:
         """Return the current answer: for the newest closed window, or for all rows so far.
@@ -142,6 +145,27 @@ class ContinuousQuery:
         with self._lock:
             self._check_open()
             return Result.of(self._evaluated.current(), self._evaluated.clock.now())
+
+    @property
+    def committed(self) -> int | None:
+        """The number of the newest result that the query has committed; None before the first.
+
+        All results of an evaluation are committed together, with what the query has read. From then
+        on they can be taken, or the sink has sealed them. The number says what was evaluated, and
+        `consumed` what has arrived.
+        """
+        return self._reader.committed
+
+    @property
+    def consumed(self) -> int | None:
+        """The number of the newest result that has reached its consumer; None before the first.
+
+        The consumer is the caller of `results`, `latest` or the iteration, the callback, which may
+        have raised an exception, or the stream that the query fills. With a sink, it is the newest
+        result that the sink has committed, also by an earlier query. Results between `consumed` and
+        `committed` are waiting.
+        """
+        return self._reader.consumed
 
     @property
     def semantics(self) -> Semantics:
@@ -166,7 +190,7 @@ class ContinuousQuery:
     @property
     def into(self) -> str | None:
         """The name of the stream that the query fills, if it fills one."""
-        return self._into
+        return self._evaluated.into
 
     @property
     def is_closed(self) -> bool:

@@ -8,17 +8,15 @@ running the engine first evaluate what is due.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ..errors import ClosedError, QueryTypeError, StatementError
-from ..held_interrupt import HeldInterrupt
-from ..rows.arrow_data import empty_table
+from ..errors import ClosedError, SinkError, StatementError
 from .evaluation.shared_windows import WindowsOfQuery
 from .results.backlog import QueryStatistics
-from .results.emission import Emitter
+from .results.commit import Commit
 from .results.result_reader import ResultReader
 
 if TYPE_CHECKING:
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from .results.answer import Answer
     from .results.result_reader import Callback
     from .results.result_stream import ResultStream
+    from .results.sink import Sink, SinkWriter
 
 _SMOOTHING: Final = 0.2
 
@@ -62,16 +61,16 @@ class EvaluatedQuery:
     __slots__ = (
         "_began",
         "_choices",
+        "_commit",
         "_cost",
         "_defined",
         "_due_at",
         "_emitter",
-        "_error",
         "_evaluation",
         "_evaluation_seconds",
         "_evaluations",
-        "_hold",
         "_holds_back",
+        "_into",
         "_is_closed",
         "_is_unfinished",
         "_on_error",
@@ -97,7 +96,8 @@ class EvaluatedQuery:
         stopwatch: Clock,
         others: Others,
         lock: AbstractContextManager[bool],
-        sink: ResultStream | None = None,
+        into: ResultStream | None = None,
+        sink: SinkWriter | None = None,
         defined: object = None,
     ) -> None:
         self.text = text
@@ -112,7 +112,6 @@ class EvaluatedQuery:
         self._defined = defined
         """What the names in the text meant when it was planned."""
         self._began = self._positions()
-        self._hold = HeldInterrupt()
         self._readers: list[Waiting] = [*plan.readers]
         self._readers += [each.reader for each in plan.side_tables]
         self._due_at = -inf
@@ -120,17 +119,19 @@ class EvaluatedQuery:
         self._is_unfinished = False
         """Whether an evaluation was interrupted and has to be continued."""
         self._evaluation = plan.evaluation
-        self._emitter = Emitter(choices, into_stream=sink is not None)
+        self._commit = Commit(choices, into, sink)
+        self._emitter = self._commit.emitter
         self._pushing: list[ResultReader] = []
         """The readers with callbacks."""
-        self._sink = sink
+        self._into = into
         """What takes the results, if they are rows of a stream."""
+        self._sink = sink
+        """What takes the results, if the user gave a sink."""
         self._others = others
         self._stopwatch = stopwatch
         self._on_error = choices.on_error
         self._evaluations = 0
         self._evaluation_seconds = self._cost = 0.0
-        self._error: str | None = None
         self._holds_back = False
         """Whether rows were read for which `emit_every` does not allow a result yet."""
         self._is_closed = False
@@ -140,7 +141,8 @@ class EvaluatedQuery:
     def reader(
         self, name: str, *, weight: float = 1.0, callback: Callback | None = None
     ) -> ResultReader:
-        """Return a new reader of the results that become due from now on."""
+        """Return a new reader of the results, of which none was due yet: all have one numbering."""
+        assert not self._emitter.due
         reader = ResultReader(self._emitter.backlog, name, weight=weight, callback=callback)
         if callback is not None:
             self._pushing = [*self._pushing, reader]
@@ -151,7 +153,7 @@ class EvaluatedQuery:
 
         The names in the text must mean the same as before; see `means_the_same`.
         """
-        is_same = self._plan.is_shareable and self._sink is None
+        is_same = self._plan.is_shareable and self._into is None and self._sink is None
         is_same = is_same and self.text.strip() == text.strip() and self._choices == alike(choices)
         return is_same and not self._is_closed and self._has_not_begun()
 
@@ -210,7 +212,12 @@ class EvaluatedQuery:
     @property
     def into(self) -> str | None:
         """The name of the stream that the query fills, if it fills one."""
-        return None if self._sink is None else self._sink.stream.definition.name
+        return None if self._into is None else self._into.stream.definition.name
+
+    @property
+    def sink(self) -> Sink | None:
+        """The sink that takes the results, if the user gave one."""
+        return None if self._sink is None else self._sink.sink
 
     @property
     def rows_failed(self) -> int:
@@ -228,6 +235,17 @@ class EvaluatedQuery:
         """Evaluate what is due, and keep the results."""
         with self.lock:
             self.bring_up_to_date()
+
+    def relieve(self) -> bool:
+        """Evaluate what is due, because many rows wait; return False if the sink has failed.
+
+        It is counted and not raised, because the caller has appended rows, which are accepted.
+        """
+        try:
+            self.evaluate()
+        except SinkError:
+            return False
+        return True
 
     def bring_up_to_date(self) -> None:
         """Evaluate what is due, and keep the results; the caller holds the lock.
@@ -258,6 +276,8 @@ class EvaluatedQuery:
             return now
         self._due_at, self._is_unfinished = -inf, True
         watch = self._stopwatch.now()
+        if (before := self._commit.unfinished_at) is not None:
+            self._give(before)  # before anything is read, so that rows wait in bounded streams
         for side_table in self._plan.side_tables:
             side_table.refresh(now)
         self._evaluation.take_in(now)
@@ -268,9 +288,10 @@ class EvaluatedQuery:
         due_at = self._next_due()
         self._note_cost(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
-        if self._sink is not None and self._sink.stream.is_crowded():
-            for reader in self._others.reading(self._sink.stream.definition.name):
-                reader._evaluate_alone()
+        if self._into is not None and self._into.stream.is_crowded():
+            for reader in self._others.reading(self._into.stream.definition.name):
+                with suppress(SinkError):
+                    reader._evaluate_alone()
         return now
 
     def _is_quiet(self, now: float) -> bool:
@@ -309,33 +330,12 @@ class EvaluatedQuery:
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
         told = [self._told(each) for each in answers.answers]
-        emission = self._emitter.prepared(told, answers.skipped, now)
-        store = None if self._sink is None else self._sink.prepared(emission.news)
-        error = next((each.error for each in told if each.error), None)
-        with self._hold:
-            answers.commit()
-            emission.give()
-            self._holds_back = False
-            if error is not None:
-                self._error = error
-                for reader in self._pushing:
-                    reader.callback_error = None
-            if store is not None:
-                for reader in self._emitter.backlog.readers:
-                    reader.take_all(now)
-                store()
+        self._commit.give(answers, told, now)
 
     def _told(self, answer: Answer) -> Answer:
         """Return an answer for the user; `on_error` decides about rows that it leaves out."""
-        if self._on_error == "fail":
-            answer = answer.or_failed()
-        if self._plan.schema.outer is self._plan.schema.inner:
-            return answer
-        try:
-            return replace(answer, table=self._plan.schema.handed_out(answer.table))
-        except QueryTypeError as error:
-            empty = empty_table(self._plan.schema.outer)
-            return replace(answer, table=empty, error=f"{error.reason}: {error.hint}")
+        answer = answer.or_failed() if self._on_error == "fail" else answer
+        return answer.handed_out(self._plan.schema)
 
     def _note_cost(self, seconds: float) -> None:
         self._evaluations += 1
@@ -435,10 +435,12 @@ class EvaluatedQuery:
 
         with self.lock:
             split, description = self._plan.split, self._evaluation.describe()
-        into = [] if self._sink is None else [self._sink.describe()]
+        into = [each.describe() for each in (self._into, self._sink) if each is not None]
         if description.merges is None:
-            return "\n".join([description.now, *into, *([whole(split)] if sql else [])])
-        lines = [explain(split, description.merges), description.now, *into]
+            lines = [*description.about, description.now, *into]
+            return "\n".join([*lines, whole(split)] if sql else lines)
+        split_into = [explain(split, description.merges)] if split.leaves else []
+        lines = [*description.about, *split_into, description.now, *into]
         return "\n".join([*lines, parts(split)] if sql else lines)
 
     def statistics(self, callback_error: str | None = None) -> QueryStatistics:
@@ -447,8 +449,9 @@ class EvaluatedQuery:
         `callback_error` is the error of a callback, if it came after the last error of a result.
         """
         counts = self._evaluation.counts()
-        emitter, sink = self._emitter, self._sink
-        error = self._plan.failing.error or callback_error or self._error
+        emitter, into, sink = self._emitter, self._into, self._sink
+        errors = [self._plan.failing.error, callback_error, self._commit.error]
+        errors += [into.error if into else None, sink.error if sink else None]
         return QueryStatistics(
             name="",
             semantics=self.semantics,
@@ -470,10 +473,12 @@ class EvaluatedQuery:
             evaluation_seconds=self._evaluation_seconds,
             staleness_seconds_mean=0.0,
             callback_failures=0,
-            error=error or (sink.error if sink else None),
-            rows_appended=sink.rows_appended if sink else 0,
-            rows_refused=sink.rows_refused if sink else 0,
-            keys_deleted=sink.keys_deleted if sink else 0,
+            error=next((each for each in errors if each), None),
+            rows_appended=into.rows_appended if into else 0,
+            rows_refused=into.rows_refused if into else 0,
+            keys_deleted=into.keys_deleted if into else 0,
+            sink_failures=sink.failures if sink else 0,
+            late_by_stream={s: counts.late_by_stream.get(s, 0) for s in sorted(self.streams)},
         )
 
     def close(self) -> None:

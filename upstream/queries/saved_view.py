@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import pyarrow as pa
 
+from ..disk import Disk
 from ..errors import QueryError
 from ..held_interrupt import HeldInterrupt
 from ..tables.resuming import Position
@@ -70,17 +71,7 @@ def write_view(path: Path, view: SavedView) -> None:
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
-        _keep_name(path.parent)
-
-
-def _keep_name(folder: Path) -> None:
-    """Write the names in a folder to the disk, where the system can do that."""
-    if hasattr(os, "O_DIRECTORY"):
-        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+        Disk().sync_names(path.parent)
 
 
 def _content(view: SavedView) -> pa.Buffer:

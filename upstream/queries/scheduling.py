@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, Protocol
 
 from ..clock import Clock
-from ..errors import ParameterError, UnknownPolicyError
+from ..errors import ParameterError, SinkError, UnknownPolicyError
 from ..statistics import is_quantity
 
 _RANKED_PER_RUN: Final = 4
@@ -212,13 +212,18 @@ def serve(
     One ranking serves a quarter of the queries that are due, and at least one: among up to seven,
     each run is chosen anew. A query that becomes urgent meanwhile waits for these runs. So all
     queries are asked O(log(due)) times, rather than once for each run.
+
+    If the sink of a query fails, the query is left out until the end, and SinkError is raised then.
     """
     if not seconds >= 0:  # also refuses NaN
         raise ParameterError("seconds", seconds, "a number, zero or more")
     until = clock.now() + seconds
     runs = 0
+    failed: dict[str, SinkError] = {}
     while clock.now() < until:
         ranked = policy.ranked(runnables() if callable(runnables) else runnables)
+        if failed:
+            ranked = [each for each in ranked if each.name not in failed]
         if not ranked:
             break
         for place, chosen in enumerate(ranked[: max(1, len(ranked) // _RANKED_PER_RUN)]):
@@ -227,6 +232,11 @@ def serve(
             if place and not chosen.is_due():
                 continue  # an earlier one has evaluated or closed it
             policy.chose(chosen)
-            chosen.run()
+            try:
+                chosen.run()
+            except SinkError as error:
+                failed[chosen.name] = error
             runs += 1
+    for first in failed.values():
+        raise first
     return runs

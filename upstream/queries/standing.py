@@ -23,6 +23,7 @@ from .evaluation.planning import plan
 from .evaluation.shared_windows import Families
 from .into import ResultsInto
 from .results.result_stream import ResultStream
+from .results.sink import SinkWriter
 from .sql import is_reserved, stream_of_results
 from .sql.names import reserved
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .choices import Choices
     from .continuous_query import Callback
     from .evaluation.planning import Plan
+    from .results.sink import Sink
 
 
 class StandingQueries:
@@ -65,11 +67,15 @@ class StandingQueries:
         choices: Choices,
         name: str | None = None,
         callback: Callback | None = None,
+        *,
         into: ResultsInto | None = None,
+        sink: Sink | None = None,
     ) -> ContinuousQuery:
-        """Create a query; the caller, its callback or a new stream takes the results."""
+        """Create a query; the caller, its callback, a sink or a new stream takes the results."""
         if callback is not None and not callable(callback):
             raise ParameterError("callback", callback, "a function that takes a result")
+        if sink is not None:
+            return self._create_with_sink(text, choices, name, _only(sink, callback, into))
         if into is None:
             name = self._catalogue.free_query_name(name)
             evaluated = self._joined(text, choices)
@@ -104,16 +110,30 @@ class StandingQueries:
                 _refuse_cycle(into, [into.name, *path])
             if known is not None:
                 self.check_unread(known, into.text, into.place)
-            sink = self._sink(into, planned)
+            stream = self._stream(into, planned)
         except BaseException:
             planned.close()
             raise
-        evaluated = self._evaluated(text.strip(), planned, choices, sink)
+        evaluated = self._evaluated(text.strip(), planned, choices, stream)
         with HeldInterrupt():
             if known is not None:
                 self.drop(known)
-            self._catalogue.streams.add(sink.stream)
+            self._catalogue.streams.add(stream.stream)
             return self._added(evaluated.text, evaluated, into.name, choices.weight)
+
+    def _create_with_sink(
+        self, text: str, choices: Choices, name: str | None, sink: Sink
+    ) -> ContinuousQuery:
+        """Create a query whose results a sink takes."""
+        name = self._catalogue.free_query_name(name)
+        if choices.emit == "asked":
+            raise ParameterError("emit", choices.emit, "another one: the sink would get no results")
+        if any(each.sink is sink for each in self._catalogue.evaluated()):
+            raise ParameterError("sink", sink, "a sink that no other query has")
+        writer = SinkWriter(sink, name)
+        evaluated = self._evaluated(text, self._plan(text, choices), choices, sink=writer)
+        with HeldInterrupt():
+            return self._added(text, evaluated, name, choices.weight)
 
     def check_unread(self, name: str, text: str, place: int | None) -> None:
         """Raise StatementError if a stream is read by queries or views."""
@@ -148,7 +168,7 @@ class StandingQueries:
             self._catalogue.free_query_name(into.name)
         return known
 
-    def _sink(self, into: ResultsInto, planned: Plan) -> ResultStream:
+    def _stream(self, into: ResultsInto, planned: Plan) -> ResultStream:
         if into.deletes and planned.incomplete:
             reason = f"keys cannot be deleted: {planned.incomplete}, and not all keys"
             hint = "read latest(stream), or a window, so that each result has all keys"
@@ -182,7 +202,12 @@ class StandingQueries:
         return next((each for each in found if each.means_the_same(defined)), None)
 
     def _evaluated(
-        self, text: str, planned: Plan, choices: Choices, sink: ResultStream | None = None
+        self,
+        text: str,
+        planned: Plan,
+        choices: Choices,
+        into: ResultStream | None = None,
+        sink: SinkWriter | None = None,
     ) -> EvaluatedQuery:
         return EvaluatedQuery(
             text,
@@ -192,6 +217,7 @@ class StandingQueries:
             stopwatch=self._stopwatch,
             others=self._catalogue,
             lock=self._lock,
+            into=into,
             sink=sink,
             defined=self._catalogue.defined(text),
         )
@@ -209,6 +235,15 @@ class StandingQueries:
         query = ContinuousQuery(text, evaluated, reader, on_close=self._catalogue.forget_query)
         self._catalogue.add_query(query, evaluated)
         return query
+
+
+def _only(sink: Sink, callback: Callback | None, into: ResultsInto | None) -> Sink:
+    """Return the sink; raise ParameterError if anything else is to take the results too."""
+    if callback is not None:
+        raise ParameterError("callback", callback, "left out: the sink takes the results")
+    if into is not None:
+        raise ParameterError("into", into.name, "left out: the sink takes the results")
+    return sink
 
 
 def _check_options(into: ResultsInto, choices: Choices) -> None:

@@ -278,6 +278,11 @@ class NewestRows:
         """Return the newest rows of these groups, in the order in which they arrived."""
         return self._live.take(self._newest.numbers_of(groups))
 
+    @property
+    def stream(self) -> str:
+        """The name of the stream."""
+        return self._definition.name
+
     def statistics(self) -> NewestRowsStatistics:
         """Return what became of the rows so far.
 

@@ -19,6 +19,7 @@ from upstream.queries.evaluation.planned_windows import (
     check_together,
     grid_of,
     refuse_choices_of_windows,
+    refuse_epochs_in_view,
     refuse_leaving_out,
     refuse_unfitting,
     schedule_of,
@@ -336,6 +337,14 @@ def test_without_a_window_nothing_is_late_or_closed() -> None:
     with pytest.raises(WindowError, match="allowed_lateness applies to windows") as caught:
         refuse_choices_of_windows(query_over("trades"), Choices(allowed_lateness=1))
     assert shown(caught) == "trades"
+
+
+def test_the_query_of_a_view_reads_no_epochs() -> None:
+    refuse_epochs_in_view(query_over("tumble(ticks, 10)"))
+    with pytest.raises(WindowError, match="a view cannot read epochs") as caught:
+        refuse_epochs_in_view(query_over("epochs(ticks, 10)"))
+    assert shown(caught) == "epochs(ticks, 10)"
+    assert "epochs(ticks, …) with CREATE STREAM … AS" in caught.value.hint
 
 
 def test_no_row_that_arrives_once_is_left_out() -> None:

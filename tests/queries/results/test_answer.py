@@ -221,3 +221,16 @@ def test_when_it_is_closed_the_stream_keeps_nothing_for_it(engine: Engine, kind:
     query.close()
     engine.sql("SELECT * FROM bids")
     assert engine._catalogue.streams["bids"].log.stored_rows == 0
+
+
+@every_kind
+def test_late_rows_are_counted_by_stream(engine: Engine, kind: str) -> None:
+    query = make(engine, kind)
+    append(engine, "bids", (1, 1), (30, 2))
+    assert query.statistics().late_by_stream == {"bids": 0}
+    query.evaluate()
+    append(engine, "bids", (2, 4), (3, 4, "a"), (40, 1))
+    query.evaluate()
+    counts = query.statistics()
+    late = 2 if kind in {"windows", "sessions", "latest", "newest by row"} else 0
+    assert (counts.rows_late, counts.late_by_stream) == (late, {"bids": late})

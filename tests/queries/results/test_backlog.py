@@ -56,6 +56,23 @@ def test_an_answer_is_the_result_of_the_moment_at_which_it_is_taken() -> None:
     result = Result.of(answer(3, due=1.0), now=2.5)
     assert (result.window_start, result.staleness, result.missed) == (3, 1.5, 0)
     assert Result.of(answer(3, due=1.0), now=0.5).staleness == 0.0
+    assert (result.number, result.epoch) == (None, None)
+    numbered = Result.of(replace(answer(3), epoch=7), now=0.0, number=5)
+    assert (numbered.number, numbered.epoch) == (5, 7)
+
+
+def test_the_next_results_are_known_before_they_are_added() -> None:
+    backlog = Backlog(keep=10, first=4)
+    assert backlog.newest == 3
+    backlog.add(answer(0))
+    found = backlog.next([answer(1), answer(2)], missed=3)
+    assert [each[:2] for each in found] == [(5, 4), (6, 5)]
+    assert (backlog.made, backlog.next_ordinal) == (5, 1)
+    backlog.miss(3)
+    for each in found:
+        backlog.add(each.answer)
+    assert [*backlog.stored][1:] == found
+    assert (backlog.newest, Backlog(keep=1).newest) == (6, None)
 
 
 # The counts of a query

@@ -7,7 +7,7 @@ import pytest
 
 from upstream.queries.choices import Choices, Emit, Semantics
 from upstream.queries.results.answer import Answer, Answers
-from upstream.queries.results.emission import Emitter, is_same_relation
+from upstream.queries.results.emission import MOST_AT_ONCE, Emitter, is_same_relation
 from upstream.queries.results.result_reader import ResultReader
 
 ONE, TWO = pa.table({"a": [1]}), pa.table({"a": [2]})
@@ -71,6 +71,22 @@ def test_a_query_that_is_only_asked_gives_no_results() -> None:
     emitter = Emitter(Choices(emit="asked"))
     give(emitter, answers(skipped=7), 1.0)
     assert (emitter.keep, emitter.due, emitter.backlog.made) == (0, 0, 0)
+
+
+def test_epochs_that_an_earlier_run_has_given_are_skipped() -> None:
+    emitter = Emitter(Choices(), first=3, given_epoch=11)
+    reader = ResultReader(emitter.backlog, "reader")
+    epochs = [Answer(None, None, 0.0, 0, ONE, epoch=epoch) for epoch in (10, 11, 12, 13)]
+    give(emitter, Answers(epochs), 1.0)
+    give(emitter, Answers([Answer(None, None, 0.0, 0, ONE)]), 1.0)  # it has no epoch
+    assert (emitter.due, emitter.skipped) == (5, 2)
+    found = [(each.number, each.epoch, each.missed) for each in reader.take_all(1.0)]
+    assert found == [(3, 12, 0), (4, 13, 0), (5, None, 0)]
+
+
+def test_results_that_are_taken_at_once_may_be_many() -> None:
+    kept = [Emitter(Choices(keep=2), is_taken_at_once=at_once).keep for at_once in (False, True)]
+    assert kept == [2, MOST_AT_ONCE]
 
 
 def test_after_a_new_beginning_windows_may_end_earlier() -> None:

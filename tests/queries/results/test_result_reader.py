@@ -85,6 +85,49 @@ def test_the_newest_is_that_of_the_newest_window_whenever_it_was_added() -> None
     assert counted(reader) == (2, 2, 0, 0)
 
 
+def test_results_have_the_numbers_in_which_they_were_made_whatever_is_taken() -> None:
+    backlog, reader = filled(*range(5), keep=3)
+    assert (reader.committed, reader.consumed, reader.next_waiting) == (4, None, 2)
+    first = reader.take(0.0)
+    assert first is not None
+    assert (first.number, first.missed, reader.consumed) == (2, 2, 2)
+    assert [each.number for each in reader.take_all(0.0)] == [3, 4]
+    assert (reader.consumed, reader.next_waiting) == (4, None)
+    backlog.miss(7)  # what is never made has no number
+    backlog.add(answer(12))
+    [last] = reader.take_all(0.0)
+    assert (last.number, last.missed) == (5, 7)
+    assert (reader.committed, reader.consumed) == (5, 5)
+
+
+def test_the_newest_window_is_consumed_and_not_what_was_skipped_after_it() -> None:
+    _, reader = filled(1, 3, 2)  # 2 is answered again
+    newest = reader.take_newest(0.0)
+    assert newest is not None
+    assert (newest.window_start, newest.number) == (3, 1)
+    assert (reader.consumed, reader.committed) == (1, 2)
+
+
+def test_numbers_go_on_after_those_of_an_earlier_run() -> None:
+    backlog = Backlog(keep=2, first=7)
+    reader = ResultReader(backlog, "reader")
+    assert (reader.committed, reader.consumed, reader.waiting) == (6, 6, 0)
+    for number in range(3):
+        backlog.add(answer(number))
+    assert [each.number for each in reader.take_all(0.0)] == [8, 9]
+    assert counted(reader) == (2, 0, 1, 0)
+
+
+def test_a_reader_that_leaves_keeps_the_numbers() -> None:
+    _, reader = filled(0, 1)
+    reader.take(0.0)
+    reader.leave()
+    assert (reader.committed, reader.consumed) == (1, 0)
+    last = reader.take(0.0)
+    assert last is not None
+    assert last.number == 1
+
+
 def test_staleness_is_measured_when_a_result_is_taken() -> None:
     backlog, reader = filled()
     backlog.add(answer(0, due=5.0))
@@ -168,11 +211,12 @@ def test_results_are_handed_out_whatever_the_callback_raises() -> None:
     assert (reader.callback_failures, reader.callback_error) == (2, "LookupError(2)")
 
 
-def took(step: str, reader: ResultReader) -> list[tuple[object, int]]:
+def took(step: str, reader: ResultReader) -> list[Result]:
     """Take results in one of three ways."""
     if step == "all":
-        return starts(*reader.take_all(0.0))
-    return starts(reader.take(0.0) if step == "take" else reader.take_newest(0.0))
+        return reader.take_all(0.0)
+    result = reader.take(0.0) if step == "take" else reader.take_newest(0.0)
+    return [] if result is None else [result]
 
 
 @given(
@@ -195,8 +239,34 @@ def test_readers_do_not_notice_one_another(keep: int, steps: list[tuple[str, int
                 backlog.add(answer(made)) if step == "add" else backlog.miss(which)
             continue
         one, other = (took(step, each[which]) for each in (readers, alone))
-        assert one == other
+        assert starts(*one) == starts(*other)
+        assert [each.number for each in one] == [each.number for each in other]
     for reader, other_reader in zip(readers, alone, strict=True):
         assert reader.counted(NO_COUNTS) == other_reader.counted(NO_COUNTS)
         assert sum(counted(reader)) == made
         assert len(shared.stored) <= keep
+
+
+@given(
+    keep=st.integers(1, 4),
+    first=st.integers(0, 3),
+    steps=st.lists(
+        st.sampled_from(["add", "add", "add", "take", "newest", "all"]), min_size=1, max_size=40
+    ),
+)
+def test_a_gap_in_the_numbers_is_what_was_missed(keep: int, first: int, steps: list[str]) -> None:
+    backlog = Backlog(keep, first)
+    reader = ResultReader(backlog, "reader")
+    made = first
+    taken: list[int] = []
+    for step in steps:
+        if step == "add":
+            backlog.add(answer(made))
+            made += 1
+        else:
+            for result in took(step, reader):
+                expected = taken[-1] + 1 if taken else first
+                assert result.number == result.window_start == expected + result.missed
+                taken.append(result.number)
+        assert reader.committed == (made - 1 if made else None)
+        assert reader.consumed == (taken[-1] if taken else first - 1 if first else None)

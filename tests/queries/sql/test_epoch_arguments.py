@@ -100,8 +100,8 @@ def ordinal(stream: str, keep: int = 1, **more: Any) -> WindowClause:
         ),
     ],
 )
-def test_a_call_is_epochs(call: str, expected: WindowClause) -> None:
-    assert read(call) == expected
+def test_a_call_is_epochs(call: str, expected: WindowClause, duck: Duck) -> None:
+    assert read(call, duck) == expected
 
 
 @pytest.mark.parametrize(

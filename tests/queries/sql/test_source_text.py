@@ -208,3 +208,9 @@ def test_words_of_other_engines_are_exchanged_and_all_else_stays_in_its_place(
     assert source.for_duckdb == (for_duckdb or text)
     assert len(source.for_duckdb) == len(source.text)
     assert source.text == text
+
+
+def test_the_text_of_tokens_has_single_spaces() -> None:
+    source = SourceText("SELECT a  +\n b /* c */ , 'd  e'")
+    assert source.written(1, 4) == "a + b"
+    assert source.written(5, 6) == "'d  e'"

@@ -138,7 +138,12 @@ def test_an_error_in_an_explained_query_has_its_place(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["EXPLAIN SELECT * FROM rows(trades, 3)", "CREATE TABLE t AS FROM Latest(Trades)"]
+    "text",
+    [
+        "EXPLAIN SELECT * FROM rows(trades, 3)",
+        "CREATE TABLE t AS FROM Latest(Trades)",
+        "CREATE TABLE t AS SELECT epoch FROM Epochs(trades, rows => 3)",
+    ],
 )
 def test_a_window_is_for_standing_queries(engine: Engine, text: str) -> None:
     with pytest.raises(StatementError, match="in standing queries only") as caught:

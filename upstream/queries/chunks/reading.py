@@ -51,9 +51,20 @@ class Input:
         "late",
         "progress",
         "reader",
+        "stream",
     )
 
-    def __init__(self, reader: LogReader, grid: Grid, progress: Progress, cuts: InputCuts) -> None:
+    def __init__(
+        self,
+        reader: LogReader,
+        grid: Grid,
+        progress: Progress,
+        cuts: InputCuts,
+        *,
+        stream: str = "",
+    ) -> None:
+        self.stream = stream
+        """The name of the stream."""
         self.reader = reader
         self.grid = grid
         self.progress = progress
@@ -174,6 +185,13 @@ class Inputs:
     def late_rows(self) -> int:
         """Return how many rows arrived too late."""
         return sum(each.late for each in self.inputs)
+
+    def late_by_stream(self) -> dict[str, int]:
+        """Return how many rows of each stream arrived too late, once for each input over it."""
+        late: dict[str, int] = {}
+        for each in self.inputs:
+            late[each.stream] = late.get(each.stream, 0) + each.late
+        return late
 
 
 class Marks(Protocol):

@@ -17,7 +17,7 @@ from ..chunks.chunk_times import ChunkTimes
 from ..chunks.cutter import Cutter
 from ..chunks.input_cuts import InputCuts, OrderCuts, cuts_along
 from ..chunks.ordinal_cuts import ByCount, ByObject, ByPunctuation, OrdinalCuts
-from ..sql.window_clause import Axis, EpochCut, PairingName
+from ..sql.window_clause import MICROSECONDS, Axis, EpochCut, PairingName, Unit
 from .epoch_columns import EpochBounds, EpochColumns
 from .punctuation_condition import PunctuationCondition
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ..results.failing_rows import FailingRows
     from ..sql.window_clause import WindowClause
 
-PORTIONS: Final = 64
+PORTIONS: Final = 8
 """A chunk is evaluated in up to so many portions before it is complete. So little is left to do
-after that, and a chunk costs no more statements than this."""
+after that, and a chunk costs no more statements than this, apart from the last of its rows."""
 
 
 def paired_clauses(clauses: Sequence[WindowClause]) -> list[WindowClause]:
@@ -114,6 +114,20 @@ class EpochParts:
         ordinals = OrdinalCuts(self._division(clause, definition))
         return OrderCuts(ordinals, partial(self._fail, number))
 
+    def describe(self, *, has_new_pairs: bool) -> tuple[str, ...]:
+        """Say what is buffered, and what an epoch answers with."""
+        buffers = [
+            f"{each.stream} cut {_spoken(each, definition)}, {_chunks(each.keep)}"
+            for each, definition in zip(self._clauses, self._definitions, strict=True)
+        ]
+        pairing = next((each.pairing for each in self._clauses if each.pairing), None)
+        answer = "the query over the buffered chunks"
+        if has_new_pairs:
+            pairing = PairingName.WINDOW
+            answer = "its new pairs: each pair once, when the later of its chunks is complete"
+        named = "" if pairing is None else f" (pairing '{pairing}')"
+        return f"epoch by epoch: {'; '.join(buffers)}", f"an epoch answers with {answer}{named}"
+
     def _division(self, clause: WindowClause, definition: StreamDefinition) -> Division:
         if clause.cut is EpochCut.COUNT:
             return ByCount(clause.rows)
@@ -149,6 +163,28 @@ class EpochParts:
         """Release the statements of punctuations in DuckDB."""
         for condition in self._conditions:
             condition.close()
+
+
+def _spoken(clause: WindowClause, definition: StreamDefinition) -> str:
+    """Return how a stream is cut, in words."""
+    if clause.cut is EpochCut.COUNT:
+        return f"every {clause.rows:,} rows"
+    if clause.cut is EpochCut.OBJECT:
+        return f"by {', '.join(clause.per)}"
+    if clause.cut is EpochCut.PUNCTUATION:
+        return f"after rows with {clause.condition}"
+    on = "arrival" if clause.axis is Axis.ARRIVAL else definition.time
+    if clause.unit is Unit.MONTHS:
+        return f"every {clause.slide} months of {on}"
+    is_arrival = clause.axis is Axis.ARRIVAL
+    per_second = MICROSECONDS if is_arrival else definition.units_per_second
+    if per_second is None:
+        return f"every {clause.slide:,} of {on}"
+    return f"every {float(clause.slide / per_second):,g} seconds of {on}"
+
+
+def _chunks(count: int) -> str:
+    return "the current chunk is kept" if count == 1 else f"{count:,} chunks are kept"
 
 
 def _nothing() -> None:

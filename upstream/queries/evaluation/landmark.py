@@ -138,7 +138,8 @@ class LandmarkEvaluation:
 
     def counts(self) -> Counts:
         """Return what became of rows so far; no row is too late."""
-        return Counts(self._inputs.late_rows(), 0, self._increments.rows)
+        inputs, held = self._inputs, self._increments.rows
+        return Counts(inputs.late_rows(), held=held, late_by_stream=inputs.late_by_stream())
 
     def describe(self) -> Description:
         """Describe how the query is evaluated."""

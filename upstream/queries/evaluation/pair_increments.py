@@ -80,7 +80,7 @@ class PairIncrements:
     @property
     def way(self) -> str:
         """The name of this way of evaluation."""
-        return "by their new pairs"
+        return f"by new pairs: {self._join.describe()}"
 
     def feed(self, number: int, rows: ChunkRows, end: int) -> None:
         """Join the rows of an input before a chunk that were not joined yet."""
@@ -126,8 +126,8 @@ class PairIncrements:
         self._over_pairs.close()
 
     def describe(self) -> tuple[str, ...]:
-        """Describe how pairs are found."""
-        return (self._join.describe(),)
+        """Return nothing, since there are no partials."""
+        return ()
 
     def _drop(self, epoch: int) -> None:
         """Drop the pairs of earlier epochs, which have no answer any more."""

@@ -47,15 +47,6 @@ def refuse_unfitting(parsed: ParsedQuery, number: int, choices: Choices) -> None
         parsed.refuse(WindowError, number, reason, "leave it out")
 
 
-def refuse_epochs(parsed: ParsedQuery) -> None:
-    """Refuse epochs in a view, since each epoch is answered once."""
-    for number, window in enumerate(parsed.windows):
-        if window.kind is WindowKind.EPOCHS:
-            reason = "a view cannot read epochs: each epoch is answered once, in order"
-            hint = f"fill a stream from epochs({window.stream}, …) with CREATE STREAM … AS, and "
-            parsed.refuse(WindowError, number, reason, hint + "read that stream here")
-
-
 def refuse_leaving_out(parsed: ParsedQuery, number: int) -> Never:
     """Refuse options that would leave rows out of an append query without a window."""
     reason = (
@@ -64,6 +55,15 @@ def refuse_leaving_out(parsed: ParsedQuery, number: int) -> Never:
     )
     hint = "leave them out, give the stream a window, or choose semantics='update'"
     parsed.refuse(StatementError, number, reason, hint)
+
+
+def refuse_epochs_in_view(parsed: ParsedQuery) -> None:
+    """Raise WindowError if the query of a view reads epochs."""
+    for number, window in enumerate(parsed.windows):
+        if window.kind is WindowKind.EPOCHS:
+            reason = "a view cannot read epochs: each epoch is answered once, in order"
+            hint = f"fill a stream from epochs({window.stream}, …) with CREATE STREAM … AS, and "
+            parsed.refuse(WindowError, number, reason, hint + "read that stream here")
 
 
 def _is_never_late(clause: WindowClause) -> str:

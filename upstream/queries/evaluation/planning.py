@@ -5,6 +5,7 @@
     landmark                        either       one partial that grows
     latest, nothing else            either       the newest rows, evaluated anew
     no window                       append       each new row once, if each is independent
+    no window, streams joined       append       each pair once, if they are close in time
     no window                       update       the newest row of each key
 
 `latest` or a view beside one of the others is a table whose rows change: a row of the stream is
@@ -15,19 +16,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Never
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
 from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..rewriting.new_pairs import NewPairs, new_pairs
+from ..rewriting.not_incremental import NotIncrementalError
 from ..rewriting.relations import renamed_tables
 from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
-from ..sql.standing_needs import cause_and_cure, tables_read
+from ..sql.standing_needs import JOIN_OF_STREAMS, cause_and_cure, tables_read
 from ..sql.window_bounds import WINDOW_END, bounds_name, bounds_schema
 from ..sql.window_clause import PairingName, WindowKind
+from .interval_planning import IntervalPlanner
 from .newest import NewestEvaluation, SideTable
 from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
@@ -167,9 +170,9 @@ class Planner:
         kinds = {window.kind for window in self._parsed.windows}
         if kinds - WITHOUT_END:
             return self._plan_windows()
-        refuse_choices_of_windows(self._parsed, self._choices)
         if self._choices.semantics == "append" and WindowKind.STREAM in kinds:
             return self._plan_row_wise()
+        refuse_choices_of_windows(self._parsed, self._choices)
         return self._plan_newest()
 
     def _plan_windows(self) -> Plan:
@@ -238,11 +241,8 @@ class Planner:
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
         if not split_query.row_wise:
-            cause, cure = cause_and_cure(self._parsed)
-            why = next((leaf.reason for leaf in split_query.leaves if leaf.reason), cause)
-            reason = "without a window, this query would have to keep all rows of the stream"
-            reason += f": {why}" if why else ""
-            self._parsed.refuse(UnboundedQueryError, numbers[0], reason, cure)
+            return self._plan_joined(split_query, numbers, side_tables)
+        refuse_choices_of_windows(self._parsed, self._choices)
         readers = [self._reader(i) for i in numbers]
         evaluation = RowWiseEvaluation(
             readers,
@@ -252,6 +252,34 @@ class Planner:
         )
         found = self._plan_of(split_query, evaluation, readers, side_tables)
         return replace(found, incomplete="each result contains only new rows")
+
+    def _plan_joined(
+        self,
+        split_query: SplitQuery,
+        numbers: list[int],
+        side_tables: tuple[SideTable | ViewTable, ...],
+    ) -> Plan:
+        """Plan a join of streams, or refuse a query that would have to keep all rows."""
+        try:
+            planner = IntervalPlanner(self._given, numbers, split_query.whole)
+        except NotIncrementalError as error:
+            self._refuse_keeping_all(split_query, numbers, error.reason)
+        readers = [self._reader(i) for i in numbers]
+        found = self._plan_of(split_query, planner.evaluation(readers), readers, side_tables)
+        return replace(found, incomplete="each result contains only new rows")
+
+    def _refuse_keeping_all(
+        self, split_query: SplitQuery, numbers: list[int], of_join: str
+    ) -> Never:
+        """Refuse a query with the reason; `of_join` is the one that it has as a join of streams."""
+        refuse_choices_of_windows(self._parsed, self._choices)
+        cause, cure = cause_and_cure(self._parsed)
+        why = next((leaf.reason for leaf in split_query.leaves if leaf.reason), cause)
+        if cause == JOIN_OF_STREAMS:
+            why = f"{cause}: {of_join}"
+        reason = "without a window, this query would have to keep all rows of the stream"
+        reason += f": {why}" if why else ""
+        self._parsed.refuse(UnboundedQueryError, numbers[0], reason, cure)
 
     def _plan_newest(self) -> Plan:
         windows = self._parsed.windows

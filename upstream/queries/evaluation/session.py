@@ -139,7 +139,9 @@ class SessionEvaluation:
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
-        return Counts(late=self._late, held=self._sessions.rows + self._increments.rows)
+        held = self._sessions.rows + self._increments.rows
+        late = {self._definition.name: self._late}
+        return Counts(self._late, held=held, late_by_stream=late)
 
     def describe(self) -> Description:
         """Describe how the query is evaluated."""

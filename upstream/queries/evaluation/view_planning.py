@@ -32,7 +32,7 @@ from ..sql.standing_needs import tables_read, with_tables_behind
 from .changing_leaf import ChangeableLeaf, PresentLeaf, changeable
 from .finish import Finish
 from .finish_tables import finish_tables
-from .planned_windows import refuse_epochs
+from .planned_windows import refuse_epochs_in_view
 from .planning import WITHOUT_END, Plan, Planner, definitions_of
 from .signed_stream import no_such_column, obstacle_to_taking_away, signed_stream
 from .state_planning import StatePlanner
@@ -152,7 +152,7 @@ def _noted(plan: Plan, undo: list[Callable[[], None]]) -> Plan:
 
 def _has_windows(parsed: ParsedQuery) -> bool:
     """Tell whether a view reads windows that close; raise if it reads all rows as well."""
-    refuse_epochs(parsed)
+    refuse_epochs_in_view(parsed)
     others = [i for i, window in enumerate(parsed.windows) if is_all_rows(window)]
     closing_ones = [
         window

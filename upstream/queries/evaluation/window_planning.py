@@ -225,7 +225,12 @@ class WindowPlanner:
             failing=self._given.failing if failing is None else failing,
             ahead=self._ahead(increments),
             skips=self._epochs is not None and self._given.choices.semantics == "update",
+            about=self._about(has_new_pairs=isinstance(increments, PairIncrements)),
         )
+
+    def _about(self, *, has_new_pairs: bool) -> tuple[str, ...]:
+        """Return what is said first when the query is described."""
+        return () if self._epochs is None else self._epochs.describe(has_new_pairs=has_new_pairs)
 
     def _way(self, *, is_whole: bool | None, is_joined: bool) -> ChosenWay:
         if self._epochs is None:
@@ -364,10 +369,11 @@ class WindowPlanner:
         # Nothing leaves a landmark, so no row is too late for one.
         is_landmark = clause.kind is WindowKind.LANDMARK
         if self._epochs is not None:
-            return Input(reader, self._grid, progress, self._epochs.cuts(number, reader))
+            cuts = self._epochs.cuts(number, reader)
+            return Input(reader, self._grid, progress, cuts, stream=definition.name)
         lateness = FOREVER if is_landmark else self._lateness()
         cuts = cuts_along(clause.axis, definition, Cutter(self._grid, lateness), reader)
-        return Input(reader, self._grid, progress, cuts)
+        return Input(reader, self._grid, progress, cuts, stream=definition.name)
 
     def _progress(
         self, clause: WindowClause, definition: StreamDefinition, ends: Ends | None

@@ -70,6 +70,7 @@ class WindowedEvaluation:
     """Evaluate a query over windows of one or more inputs."""
 
     __slots__ = (
+        "_about",
         "_ahead",
         "_bounds",
         "_empty",
@@ -103,6 +104,7 @@ class WindowedEvaluation:
         failing: FailingRows,
         ahead: AnswerAhead | None = None,
         skips: bool = False,
+        about: tuple[str, ...] = (),
     ) -> None:
         self._reading = reading
         self._walk = walk
@@ -115,6 +117,8 @@ class WindowedEvaluation:
         self._failing = failing
         self._ahead = ahead
         """The result of the open epoch, if it can be computed before its end."""
+        self._about = about
+        """The lines with which a description begins."""
         self._skips = skips
         """Whether only the newest of several due windows is answered, and no rows are taken into
         the others."""
@@ -206,7 +210,8 @@ class WindowedEvaluation:
     def counts(self) -> Counts:
         """Return what became of rows so far."""
         held = self._reading.held_rows() + self._increments.rows
-        return Counts(late=self._reading.late_rows(), held=held)
+        reading = self._reading
+        return Counts(reading.late_rows(), held=held, late_by_stream=reading.late_by_stream())
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
@@ -219,10 +224,10 @@ class WindowedEvaluation:
         way, count = self._way, self._portions.count
         words = way.describe(self._increments.way)
         if way.is_whole and way.most_rows == FOREVER:
-            return Description(words)
+            return Description(words, about=self._about)
         if count > 1 and not way.is_whole:
             words += f"; the open chunk is evaluated in {count} portions"
-        return Description(words, self._increments.describe())
+        return Description(words, self._increments.describe(), self._about)
 
     # Working ahead
 

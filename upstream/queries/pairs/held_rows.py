@@ -195,6 +195,11 @@ class HeldRows:
         """Hold only what stays. Nothing can fail here."""
         self._pieces = pieces
 
+    def first_alone(self) -> int | None:
+        """Return the least place of a row that has met no partner."""
+        found = [piece.places[piece.met == ALONE] for piece in self._pieces]
+        return min((int(places[0]) for places in found if len(places)), default=None)
+
     def _check(self) -> None:
         """Assert every invariant."""
         for piece in self._pieces:

@@ -200,6 +200,10 @@ class TrackedJoin:
         """
         self._staged.taken()
 
+    def first_alone(self, number: int) -> int | None:
+        """Return the least place of a held row of a preserved side that has met no partner."""
+        return self._held[number].first_alone()
+
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
         for statement in self._statements.values():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from ...errors import QueryTypeError
 from ...rows.arrow_data import empty_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ...database.result_schema import ResultSchema
     from ...rows.stream_times import WindowBound
     from ..chunks.windows import Span
 
@@ -48,6 +51,16 @@ class Answer:
         empty = empty_table(self.table.schema)
         return replace(self, table=empty, error=f"{rows}: {self.failure}")
 
+    def handed_out(self, schema: ResultSchema) -> Answer:
+        """Return the answer with the types that users receive, or an error if a value has none."""
+        if schema.outer is schema.inner:
+            return self
+        try:
+            return replace(self, table=schema.handed_out(self.table))
+        except QueryTypeError as error:
+            empty = empty_table(schema.outer)
+            return replace(self, table=empty, error=f"{error.reason}: {error.hint}")
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -65,7 +78,8 @@ class Answers:
 class Counts(NamedTuple):
     """What became of rows: too late for their windows, superseded by newer ones, or held.
 
-    Of the newest rows of keys, some were deleted, and some expired.
+    Of the newest rows of keys, some were deleted, and some expired. `late_by_stream` says of which
+    streams the late ones were.
     """
 
     late: int = 0
@@ -73,6 +87,7 @@ class Counts(NamedTuple):
     held: int = 0
     deleted: int = 0
     expired: int = 0
+    late_by_stream: Mapping[str, int] = MappingProxyType({})
 
 
 BY_INCREMENTS = "incrementally"
@@ -84,10 +99,12 @@ class Description:
     """What `explain` says about an evaluation.
 
     `merges` says for each leaf how its partials are merged; it is None if the query is not split.
+    `about` are lines that come first.
     """
 
     now: str
     merges: tuple[str, ...] | None = None
+    about: tuple[str, ...] = ()
 
 
 class Evaluation(Protocol):

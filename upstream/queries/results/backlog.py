@@ -8,7 +8,8 @@ the next one that the reader takes says how many are missing before it.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...rows.stream_times import WindowBound
@@ -36,6 +37,12 @@ class Result:
     is how many results between the previously taken one and this one were dropped. `rows_failed` is
     how many rows this result leaves out because the query fails on them, as a cast does on a text
     that is not a number.
+
+    `number` counts the results that were made for the query, from 0 on, in the order in which they
+    became visible. A result that was made and then dropped keeps its number; one that was never
+    made, because a newer one took its place at once, is in `missed` and has no number. The answer
+    of `ask()` is no result and has the number None. `epoch` is the number of the epoch in a query
+    over `epochs`, and None in others.
     """
 
     window_start: WindowBound
@@ -46,9 +53,11 @@ class Result:
     error: str | None = None
     missed: int = 0
     rows_failed: int = 0
+    number: int | None = None
+    epoch: int | None = None
 
     @classmethod
-    def of(cls, answer: Answer, now: float, missed: int = 0) -> Result:
+    def of(cls, answer: Answer, now: float, missed: int = 0, number: int | None = None) -> Result:
         """Return an answer as a result at this moment.
 
         Each of a hundred queries makes a result of its own for each window. The constructor of a
@@ -64,13 +73,15 @@ class Result:
         _set_error(result, answer.error)
         _set_missed(result, missed)
         _set_rows_failed(result, answer.rows_failed)
+        _set_number(result, number)
+        _set_epoch(result, answer.epoch)
         return result
 
 
 _set_start, _set_end, _set_staleness, _set_table, _set_revision, _set_error, *_last = (
     Result.__dict__[name].__set__ for name in Result.__slots__
 )
-_set_missed, _set_rows_failed = _last
+_set_missed, _set_rows_failed, _set_number, _set_epoch = _last
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +93,17 @@ class QueryStatistics:
     `latest()`, `emit_every`). Dropped results were not taken in time (append semantics). Unchanged
     results were the same as the one before (`emit="changed"`).
 
-    `rows_late` arrived too late for their windows, or were older than the newest row of their key.
-    `rows_superseded` were replaced by newer ones (update semantics without a window, `latest`).
-    `rows_deleted` were the newest when their key was deleted, and `rows_expired` when it expired
-    (`expire_after`). `rows_failed` were left out because the query fails on them. Each counts once,
-    or once for each window function that reads it, and `error` is the last reason. The held rows
-    are rows of streams and of partials together.
+    `rows_late` arrived too late for their windows, or were older than the newest row of their key;
+    `late_by_stream` says how many of them each stream had. `rows_superseded` were replaced by newer
+    ones (update semantics without a window, `latest`). `rows_deleted` were the newest when their
+    key was deleted, and `rows_expired` when it expired (`expire_after`). `rows_failed` were left
+    out because the query fails on them. Each counts once, or once for each window function that
+    reads it, and `error` is the last reason. The held rows are rows of streams and of partials
+    together.
 
-    The last three count what a query did to the stream that it fills: rows of results that were
-    appended, rows that were left out because their key or time is NULL, and keys that were deleted.
+    Three of the others count what a query did to the stream that it fills: rows of results that
+    were appended, rows that were left out because their key or time is NULL, and keys that were
+    deleted. `sink_failures` is how often the query's sink raised an exception.
     """
 
     name: str
@@ -117,6 +130,8 @@ class QueryStatistics:
     rows_appended: int = 0
     rows_refused: int = 0
     keys_deleted: int = 0
+    sink_failures: int = 0
+    late_by_stream: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
     def is_balanced(self) -> bool:
@@ -147,17 +162,22 @@ class Backlog:
 
     __slots__ = ("_keep", "made", "next_ordinal", "readers", "stored", "takes")
 
-    def __init__(self, keep: int) -> None:
+    def __init__(self, keep: int, first: int = 0) -> None:
         self._keep = keep
         self.stored: deque[Made] = deque()
-        self.made = 0
-        """How many results were made."""
+        self.made = first
+        """How many results were made, with those of earlier runs: the number of the next one."""
         self.next_ordinal = 0
         """How many results were due, whether they were made or not."""
         self.readers: list[ResultReader] = []
         self.takes = 0
         """How often a reader took results since all readers were looked at, which is done when
         there were as many takes as readers. So trimming is O(1) per take, amortized."""
+
+    @property
+    def newest(self) -> int | None:
+        """The number of the newest result, of an earlier run too; None if there is none."""
+        return self.made - 1 if self.made else None
 
     @property
     def first(self) -> int:
@@ -170,6 +190,14 @@ class Backlog:
         self.made, self.next_ordinal = self.made + 1, self.next_ordinal + 1
         if len(self.stored) > self._keep:
             self.stored.popleft()
+
+    def next(self, answers: Sequence[Answer], missed: int = 0) -> list[Made]:
+        """Return these answers as the next results, after a number of others that are never made.
+
+        Nothing has changed.
+        """
+        number, ordinal = self.made, self.next_ordinal + missed
+        return [Made(number + i, ordinal + i, each) for i, each in enumerate(answers)]
 
     def miss(self, results: int) -> None:
         """Note that results were due and never made; they would have come after all that wait."""
@@ -185,7 +213,7 @@ class Backlog:
 
     def copied(self, reader: ResultReader) -> Backlog:
         """Return what is stored as a backlog of its own, with one reader."""
-        copy = Backlog(self._keep)
-        copy.stored, copy.made, copy.next_ordinal = self.stored.copy(), self.made, self.next_ordinal
+        copy = Backlog(self._keep, self.made)
+        copy.stored, copy.next_ordinal = self.stored.copy(), self.next_ordinal
         copy.readers = [reader]
         return copy

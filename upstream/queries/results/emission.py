@@ -21,24 +21,33 @@ if TYPE_CHECKING:
     from .answer import Answer
 
 
-MOST_INTO_STREAM: Final = 100_000
-"""Results for a stream do not wait. Only of more than so many that became due at once, the oldest
-are dropped, so that the empty windows of a long silence end."""
+MOST_AT_ONCE: Final = 100_000
+"""Results for a stream or a sink do not wait. Only of more than so many that became due at once,
+the oldest are dropped, so that the empty windows of a long silence end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """The answers that become results, and the function that adds them, which cannot fail."""
+    """The answers that become results, and the function that adds them, which cannot fail.
+
+    `missed` answers before them are never made.
+    """
 
     news: Sequence[Answer] = ()
     give: Callable[[], None] = lambda: None
+    missed: int = 0
 
 
 class Emitter:
-    """Turns answers into results, and keeps them until all readers have taken them."""
+    """Turns answers into results, and keeps them until all readers have taken them.
+
+    `first` is the number of the first result. Answers for epochs up to `given_epoch` were results
+    in an earlier run; they are skipped. Results that a stream or a sink takes are taken at once.
+    """
 
     __slots__ = (
         "_emit",
+        "_given_epoch",
         "_is_update",
         "_last",
         "_newest_end",
@@ -52,11 +61,19 @@ class Emitter:
         "unchanged",
     )
 
-    def __init__(self, choices: Choices, *, into_stream: bool = False) -> None:
+    def __init__(
+        self,
+        choices: Choices,
+        *,
+        is_taken_at_once: bool = False,
+        first: int = 0,
+        given_epoch: int | None = None,
+    ) -> None:
         self._emit = choices.emit
         self._is_update = choices.semantics == "update"
-        keep = max(choices.keep, MOST_INTO_STREAM) if into_stream else choices.keep
-        self.backlog = Backlog(1 if self._is_update else keep)
+        self._given_epoch = given_epoch
+        keep = max(choices.keep, MOST_AT_ONCE) if is_taken_at_once else choices.keep
+        self.backlog = Backlog(1 if self._is_update else keep, first)
         self.skipped = 0
         """How many answers became no results, because there are newer ones."""
         self.dropped = 0
@@ -92,8 +109,8 @@ class Emitter:
         unchanged = older = 0
         newest_end, previous = self._newest_end, self._previous
         for answer in answers:
-            # the window had an answer before
-            if self._is_update and is_before(answer.end, newest_end):
+            # the window, or the epoch, had an answer before
+            if self._was_given(answer) or (self._is_update and is_before(answer.end, newest_end)):
                 older += 1
                 continue
             newest_end = answer.end
@@ -115,7 +132,11 @@ class Emitter:
             for answer in news:
                 self.backlog.add(answer)
 
-        return Emission(news, give)
+        return Emission(news, give, skipped)
+
+    def _was_given(self, answer: Answer) -> bool:
+        given, epoch = self._given_epoch, answer.epoch
+        return given is not None and epoch is not None and epoch <= given
 
     def begin_anew(self) -> None:
         """Allow windows to end earlier than before, because the landmark was moved."""

@@ -46,10 +46,11 @@ class ResultReader:
         self.callback_failures = 0
         self.callback_error: str | None = None
         """The last error of the callback, unless a result had an error since."""
-        self._so = backlog.made, backlog.next_ordinal, 0, 0, 0, 0.0
+        consumed = backlog.newest
+        self._so = backlog.made, backlog.next_ordinal, 0, 0, 0, 0.0, consumed
         """The number of the next result, and the ordinal from which on results are missed; how many
-        were taken, skipped and lost, and the sum of the staleness of those taken. It is replaced as
-        a whole, so an exception leaves it consistent."""
+        were taken, skipped and lost, the sum of the staleness of those taken, and the number of the
+        newest one taken. It is replaced as a whole, so an exception leaves it consistent."""
         self._backlog = backlog
         backlog.readers.append(self)
 
@@ -59,6 +60,26 @@ class ResultReader:
     def position(self) -> int:
         """The number of the next result, although it may have been dropped."""
         return self._so[0]
+
+    @property
+    def expected(self) -> int:
+        """The ordinal from which on results are missed."""
+        return self._so[1]
+
+    @property
+    def committed(self) -> int | None:
+        """The number of the newest result that can be taken, or was."""
+        return self._backlog.newest
+
+    @property
+    def consumed(self) -> int | None:
+        """The number of the newest result that was taken."""
+        return self._so[6]
+
+    @property
+    def next_waiting(self) -> int | None:
+        """The number of the oldest result that waits; None if none does."""
+        return max(self.position, self._backlog.first) if self.waiting else None
 
     @property
     def waiting(self) -> int:
@@ -106,16 +127,16 @@ class ResultReader:
 
     def _taken(self, chosen: Sequence[Made], now: float, last: Made, skipped: int) -> list[Result]:
         """Take some results, skip a number of others, and pass all up to the last one."""
-        position, expected, taken, before, lost, staleness_seconds = self._so
+        position, expected, taken, before, lost, staleness_seconds, _ = self._so
         results: list[Result] = []
-        for _, ordinal, answer in chosen:
-            result = Result.of(answer, now, ordinal - expected)
+        for number, ordinal, answer in chosen:
+            result = Result.of(answer, now, ordinal - expected, number)
             expected = ordinal + 1
             staleness_seconds += result.staleness
             results.append(result)
         count, end = len(results), last.number + 1
         lost += end - position - count - skipped
-        self._so = end, expected, taken + count, before + skipped, lost, staleness_seconds
+        self._so = end, expected, taken + count, before + skipped, lost, staleness_seconds, number
         for made in chosen:
             if made.answer.delivered is not None:
                 made.answer.delivered()
@@ -144,7 +165,7 @@ class ResultReader:
 
     def counted(self, counts: QueryStatistics) -> QueryStatistics:
         """Return the counts of an evaluation with those of this reader."""
-        position, _, taken, skipped, lost, staleness_seconds = self._so
+        position, _, taken, skipped, lost, staleness_seconds, _ = self._so
         lost += max(0, self._backlog.first - position)
         is_update = counts.semantics == "update"
         return replace(

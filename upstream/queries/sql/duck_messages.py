@@ -16,6 +16,7 @@ from ...errors import (
 )
 from .names import did_you_mean
 from .source_text import SourceText, lowered
+from .window_bounds import HIDDEN
 
 _FEW_SIGNATURES: Final = 4
 
@@ -73,14 +74,14 @@ def quoted_text(text: str, place: int | None) -> str:
 def candidates(message: str) -> list[str]:
     """Return the columns that DuckDB suggests."""
     listed = message.partition("Candidate bindings")[2].partition("\n")[0]
-    return [name.rpartition(".")[2] for name in re.findall(r'"([^"\n]+)"', listed)]
+    return [name.rpartition(".")[2] for name in re.findall(r'"([^"\n]+)"', _shown(listed))]
 
 
 def duckdb_hint(message: str) -> str:
     """Return DuckDB's suggestion, if it has one."""
     if "Did you mean" not in message:
         return ""
-    return "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
+    return "did you mean" + _shown(message.partition("Did you mean")[2].partition("\n")[0])
 
 
 def signatures_hint(message: str) -> str:
@@ -94,7 +95,14 @@ def headline_of(message: str) -> str:
     headline = message.partition("\n")[0]
     headline = re.sub(r"^[A-Z][A-Za-z -]* Error: ", "", headline)
     headline = headline.replace(" You might need to add explicit type casts.", "")
-    return lowered(headline).rstrip(". !")
+    return lowered(_shown(headline)).rstrip(". !")
+
+
+def _shown(message: str) -> str:
+    """Return a message with the users' names of hidden columns."""
+    for name, hidden in HIDDEN.items():
+        message = re.sub(rf"\b{hidden}\b", name, message)
+    return message
 
 
 _KINDS: tuple[tuple[str, type[QueryError]], ...] = (

@@ -15,11 +15,12 @@ from typing import Never
 from sqlglot import exp
 
 from ...errors import WindowError
+from .dialect import ITEM
 from .from_relations import FromRelations, nodes_of
 from .relation_columns import Relation
 from .source_text import SourceText
 from .stars import hide_columns
-from .trees import chunk_index, common_table, is_unnamed, key, place_of
+from .trees import chunk_index, common_table, is_unnamed, place_of
 from .window_bounds import HIDDEN
 
 
@@ -45,9 +46,8 @@ class HiddenColumns:
         identifier.set("this", HIDDEN[name])
         identifier.set("quoted", False)
         item = _item_of(reference)
-        is_alone = item is not None and item.unnest() is reference
-        if item is not None and (is_alone or is_unnamed(item)):
-            shown = name if is_alone else key(item)
+        shown = "" if item is None else self._shown_name(item, reference)
+        if item is not None and shown:
             named = exp.Alias(alias=exp.to_identifier(shown))
             item.replace(named)
             named.set("this", item)
@@ -93,7 +93,7 @@ class HiddenColumns:
         relations = self._relations.of(select)
         for relation, node in zip(relations, nodes_of(select), strict=True):
             if self._hidden_of(node):
-                self._check_names(relation, node)
+                self._check_relation(relation, node)
         joins = [join for join in select.find_all(exp.Join) if join.parent_select is select]
         self._check_joins(joins, [names for _, names in having])
         unseen = [each.this for each in joins if each.kind in {"SEMI", "ANTI"}]
@@ -106,14 +106,24 @@ class HiddenColumns:
             reason = f"beside {_shown(sorted(having[0][1]))}, {reason.partition(':')[0]}"
             self._refuse(reason, select, "name the columns instead")
 
+    def _shown_name(self, item: exp.Expr, reference: exp.Column) -> str:
+        """Return the name that a select item needs, so that no hidden column gives it one."""
+        if item.unnest() is reference:
+            return reference.name.lower()
+        is_written = is_unnamed(item) and ITEM in item.meta
+        return self._source.written(*item.meta[ITEM]) if is_written else ""
+
     def _hidden_of(self, node: exp.Expr) -> set[str]:
         """Return the hidden columns that a relation in FROM has."""
         if (number := chunk_index(node)) is not None:
             return self._of_chunks.get(number, set())
         return self._passed_on.get(id(_body_of(node)), set())
 
-    def _check_names(self, relation: Relation, node: exp.Expr) -> None:
-        """Refuse an alias such as `t(a, b, c)` that has more columns than the relation."""
+    def _check_relation(self, relation: Relation, node: exp.Expr) -> None:
+        """Refuse PIVOT, and an alias such as `t(a, b, c)` with more columns than the relation."""
+        if node.args.get("pivots"):
+            reason = f"{relation.alias} has hidden columns here, and PIVOT would group by them"
+            self._refuse(reason, node, "name the columns to pivot in a subquery")
         alias = node.args.get("alias")
         given = alias.columns if isinstance(alias, exp.TableAlias) else []
         if len(given) > len(relation.columns):

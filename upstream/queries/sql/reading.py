@@ -7,11 +7,10 @@ schema is always a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
 from typing import Never
 
-from sqlglot import Token, exp
+from sqlglot import exp
 
 from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, WindowError
@@ -81,11 +80,10 @@ def _name_columns(source: SourceText, query: exp.Query) -> None:
     DuckDB names them after the text that it reads, which is written by sqlglot: `CAST(a AS INT)`
     for `a::INTEGER`.
     """
-    tokens = source.one_statement()
     for select in _outermost(query):
         for item in [*select.expressions]:
             if is_unnamed(item) and ITEM in item.meta:
-                name = _joined(source.text, tokens[slice(*item.meta[ITEM])])
+                name = source.written(*item.meta[ITEM])
                 alias = exp.Alias(alias=exp.to_identifier(name, quoted=True))
                 item.replace(alias)
                 alias.set("this", item)
@@ -105,15 +103,6 @@ def _outermost(query: exp.Expr) -> Iterator[exp.Select]:
             waiting += [query.right, query.left] if query.args.get("by_name") else [query.left]
         elif isinstance(query, exp.Select):
             yield query
-
-
-def _joined(text: str, tokens: Sequence[Token]) -> str:
-    """Return the text of tokens, with one space wherever there was anything between them."""
-    parts = [text[tokens[0].start : tokens[0].end + 1]]
-    for before, token in pairwise(tokens):
-        gap = " " if token.start > before.end + 1 else ""
-        parts.append(gap + text[token.start : token.end + 1])
-    return "".join(parts)
 
 
 def _take_windows(

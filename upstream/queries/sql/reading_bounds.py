@@ -143,10 +143,13 @@ class _Scopes:
         self, reference: exp.Column, _: exp.Select, relations: list[Relation]
     ) -> Relation | None:
         """Return the relation of this name if it has the bound, and no column of the same name."""
-        named = (each for each in relations if each.alias == reference.table.lower())
-        relation = next(named, None)
-        if relation is None:
+        named = [each for each in relations if each.alias == reference.table.lower()]
+        if not named:
             return None
+        relation, *others = named
+        if others and any(self._has(each, reference.name.lower()) for each in named):
+            hint = "give each of them another alias"
+            self._refuse(f"several relations are named {relation.alias}", reference, hint)
         if relation.may_have(reference.name):
             return _NO_WINDOW
         self._refuse_landmark(relation, reference)

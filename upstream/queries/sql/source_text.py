@@ -97,6 +97,15 @@ class SourceText:
                 self.refuse(StatementError, "a second statement begins here", following.start, hint)
         return tokens
 
+    def written(self, first: int, end: int) -> str:
+        """Return the text of tokens, with one space wherever there was anything between them."""
+        tokens = self.tokens[first:end]
+        parts = [self.text[tokens[0].start : tokens[0].end + 1]]
+        for before, token in pairwise(tokens):
+            gap = " " if token.start > before.end + 1 else ""
+            parts.append(gap + self.text[token.start : token.end + 1])
+        return "".join(parts)
+
     def parse(self, tokens: list[Token]) -> exp.Expr:
         """Parse some of the tokens as one statement."""
         with self.syntax_errors():

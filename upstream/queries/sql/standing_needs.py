@@ -28,6 +28,8 @@ _WINDOW: Final = (
     "give the stream a window, such as hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute') or "
     "landmark(stream), or choose semantics='update' for an answer over the newest row of each key"
 )
+JOIN_OF_STREAMS: Final = "a join of streams"
+"""What needs all rows, unless the condition of the join limits how far apart rows are in time."""
 _CLAUSES: Final = {
     "group": "GROUP BY",
     "distinct": "DISTINCT",
@@ -113,7 +115,7 @@ def cause_and_cure(parsed: ParsedQuery) -> tuple[str, str]:
             f"write latest({streams[1]}) to join each row with the newest rows of {streams[1]}, "
             f"or give both streams windows, such as tumble({streams[0]}, INTERVAL '1 minute')"
         )
-        return "a join of streams", cure
+        return JOIN_OF_STREAMS, cure
     causes = (words for name, words in _CLAUSES.items() if parsed.query.args.get(name))
     return next(causes, ""), _WINDOW
 

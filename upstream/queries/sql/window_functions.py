@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from ...database.duck import Duck
 from ...errors import UnknownColumnError, UnknownStreamError
+from ...rows.group_codes import has_places
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
@@ -277,9 +278,12 @@ class _WindowCall:
             reason = f"the stream {self._definition.name} has no column {part.name}"
             hint = did_you_mean(part.name, self._definition.schema.names)
             self._arguments.refuse(reason, part, hint, UnknownColumnError)
-        if pa.types.is_nested(self._definition.schema.field(column).type):
-            what = "epochs cannot be cut" if name == "by" else "rows cannot be grouped"
+        kind = self._definition.schema.field(column).type
+        what = "epochs cannot be cut" if name == "by" else "rows cannot be grouped"
+        if pa.types.is_nested(kind):
             self._arguments.refuse(f"{what} by {column}: it has a nested type", part)
+        if name == "by" and not has_places(kind):
+            self._arguments.refuse(f"{what} by {column}: it is of type {type_name(kind)}", part)
         return column
 
 

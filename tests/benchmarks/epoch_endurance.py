@@ -1,0 +1,159 @@
+"""A standing query over many small epochs: whether its time and its memory stay flat."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+from typing import Final
+
+import pyarrow as pa
+
+from api.service_state import resident_bytes
+from tests.benchmarks.packets import COLUMNS, HOSTS, ROUTERS, SHARED, Packets, hosts
+from upstream import ContinuousQuery, Engine, ManualClock
+
+ROWS: Final = 200
+BATCHES: Final = 5
+"""A stream stores up to 4,096 batches for one-time queries; so many come in the first part."""
+PART: Final = 1_000
+"""So many epochs are compared with so many others."""
+_MINUTE: Final = "INTERVAL '60 seconds'"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query, how many rows its results have for each epoch, and how many may still come."""
+
+    sql: str
+    rows: float
+    pending: int = 0
+
+
+CASES: Final = {
+    "the query over buffered chunks, one with 12": Case(
+        "SELECT x.epoch AS minute, count(*) AS packets, avg(y.trt - x.trt) AS mean "
+        f"FROM epochs(rt1, {_MINUTE}) AS x "
+        f"JOIN epochs(rt2, {_MINUTE}, keep => 12) AS y ON x.pid = y.pid GROUP BY ALL",
+        rows=1,
+    ),
+    "new pairs of 3 chunks with 3, left join": Case(
+        "SELECT x.pid, x.trt AS seen, y.trt AS later "
+        f"FROM epochs(rt1, {_MINUTE}, keep => 3) AS x "
+        f"LEFT JOIN epochs(rt2, {_MINUTE}, keep => 3) AS y ON x.pid = y.pid",
+        rows=ROWS,
+        pending=2 * ROWS,
+    ),
+    "a chunk with a table": Case(
+        "SELECT h.name, sum(x.bytes) AS bytes "
+        f"FROM epochs(rt1, {_MINUTE}) AS x JOIN hosts AS h ON h.ip = x.from_ip GROUP BY ALL",
+        rows=10,
+    ),
+    "an interval join": Case(
+        "SELECT x.pid, y.trt - x.trt AS delta FROM rt1 AS x JOIN rt2 AS y "
+        "ON x.pid = y.pid AND y.ts BETWEEN x.ts AND x.ts + INTERVAL '5 seconds'",
+        rows=SHARED * ROWS,
+        pending=ROWS,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a process holds at some moment."""
+
+    megabytes: float
+    objects: int
+    tables: int
+    statements: int
+    rows_held: int
+
+    @classmethod
+    def of(cls, engine: Engine, query: ContinuousQuery) -> State:
+        """Count what there is once garbage is collected.
+
+        Streams are read first, so that they store nothing for one-time queries.
+        """
+        for router in ROUTERS:
+            engine.sql(f"SELECT count(*) FROM {router}")
+        gc.collect()
+        pa.default_memory_pool().release_unused()
+        return cls(
+            megabytes=resident_bytes() / 1e6,
+            objects=len(gc.get_objects()),
+            tables=_counted(engine, "tables"),
+            statements=_counted(engine, "prepared_statements"),
+            rows_held=query.statistics().rows_held,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Endurance:
+    """The processor seconds of each epoch; what was held after the first part, and at the end."""
+
+    seconds: list[float]
+    early: State
+    late: State
+
+    @property
+    def median(self) -> float:
+        """The median of the last epochs."""
+        return median(self.seconds[-PART:])
+
+    @property
+    def ratio(self) -> float:
+        """The median of the last epochs by that of the second thousand."""
+        return self.median / median(self.seconds[PART : 2 * PART])
+
+    @property
+    def total_ratio(self) -> float:
+        """The time of all of the last epochs by that of the second thousand."""
+        return sum(self.seconds[-PART:]) / sum(self.seconds[PART : 2 * PART])
+
+    @property
+    def grown(self) -> float:
+        """By how many megabytes the process grew after the first part."""
+        return self.late.megabytes - self.early.megabytes
+
+
+def endured(case: Case, epochs: int = 10_000) -> Endurance:
+    """Let a query answer many epochs, and take its results."""
+    packets = Packets(ROWS)
+    with Engine(clock=ManualClock()) as engine:
+        for router in ROUTERS:
+            engine.sql(f"CREATE STREAM {router} ({COLUMNS}) TIME (ts)")
+        names = [f"host {number % 10}" for number in range(HOSTS)]
+        engine.create_table("hosts", pa.table({"ip": hosts(), "name": names}))
+        query = engine.continuous_query(case.sql)
+        seconds, rows, states = [], 0, []
+        for number in range(epochs):
+            batches = list(_batches(packets, number))
+            start = process_time()
+            for router, batch in batches:
+                engine.append(router, batch)
+                for result in query.results():
+                    assert result.error is None, result.error
+                    rows += result.table.num_rows
+            seconds.append(process_time() - start)
+            if number + 1 in (PART, epochs):
+                states.append(State.of(engine, query))
+        least = case.rows * (epochs - 1) - case.pending
+        assert least <= rows <= case.rows * epochs, f"{rows} rows in {epochs} epochs"
+    return Endurance(seconds, *states)
+
+
+def _batches(packets: Packets, number: int) -> Iterator[tuple[str, pa.Table]]:
+    """Return an epoch in batches, the routers in turn."""
+    size = ROWS // BATCHES
+    for at in range(0, ROWS, size):
+        for router, rows in zip(ROUTERS, packets.epoch(number), strict=True):
+            yield router, rows.slice(at, size)
+
+
+def _counted(engine: Engine, what: str) -> int:
+    """Return how many tables or the like the database of an engine has."""
+    duck = engine._duck._connection
+    [(count,)] = duck.cursor().execute(f"SELECT count(*) FROM duckdb_{what}()").fetchall()
+    return int(count)

@@ -1,0 +1,75 @@
+"""What the benchmarks of epochs measure, for the tests and for the page of figures."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.benchmarks.epoch_races import EpochRace, race_epochs
+from tests.benchmarks.epoch_systems import (
+    QC,
+    QD,
+    EpochQuery,
+    FilledTables,
+    Polars,
+    Standing,
+    System,
+    TemporaryTables,
+    Told,
+)
+from tests.benchmarks.packets import Packets
+from tests.benchmarks.python_joins import BuiltAfterCut, BuiltBeforeCut, JoinedBeforeCut
+
+CHUNKS: Final = (10_000, 20_000, 50_000, 100_000)
+"""Rows of each stream in an epoch, as in figures 6 and 7 of the paper."""
+SMALL_BATCH: Final = 1_000
+
+ENGINE: Final = "epochs"
+TABLES: Final = "temporary tables"
+NARROW: Final = "temporary tables, needed columns"
+FILLED: Final = "temporary tables, filled before the cut"
+POLARS: Final = "polars"
+PYTHON_AFTER: Final = "Python, built after the cut"
+PYTHON_BEFORE: Final = "Python, built before the cut"
+PYTHON_JOINED: Final = "Python, joined before the cut"
+
+AFTER_CUT: Final = (ENGINE, TABLES, NARROW, POLARS, PYTHON_AFTER)
+"""What stores rows before the cut, if it does anything: candidates for the stress mode."""
+
+
+def systems_of(query: EpochQuery) -> dict[str, System]:
+    """Return the systems that answer Qc or Qd."""
+    found: dict[str, System] = {
+        ENGINE: Standing(query),
+        TABLES: Told(TemporaryTables(query)),
+        NARROW: Told(TemporaryTables(query, narrow=True)),
+        FILLED: Told(FilledTables(query)),
+    }
+    if query is QC:
+        found |= {
+            POLARS: Told(Polars()),
+            PYTHON_AFTER: Told(BuiltAfterCut()),
+            PYTHON_BEFORE: Told(BuiltBeforeCut()),
+            PYTHON_JOINED: Told(JoinedBeforeCut()),
+        }
+    return found
+
+
+def at_intervals(
+    query: EpochQuery, rows: int, batch: int, *, epochs: int = 30, has_dense_ids: bool = False
+) -> EpochRace:
+    """Measure a query whose rows arrive in batches before the cut."""
+    packets = Packets(rows, has_dense_ids)
+    return race_epochs(query, packets, systems_of(query), batch=batch, epochs=epochs)
+
+
+def under_stress(query: EpochQuery, rows: int, *, epochs: int = 30) -> EpochRace:
+    """Measure a query whose rows all come at once, with the row that cuts."""
+    systems = systems_of(query)
+    for name in systems.keys() - set(AFTER_CUT):
+        systems.pop(name).close()
+    return race_epochs(query, Packets(rows), systems, batch=None, epochs=epochs)
+
+
+def both_under_stress(rows: int, *, epochs: int = 30) -> tuple[EpochRace, EpochRace]:
+    """Measure Qc and Qd, as figure 7 of the paper does."""
+    return under_stress(QC, rows, epochs=epochs), under_stress(QD, rows, epochs=epochs)
