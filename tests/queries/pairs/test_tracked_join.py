@@ -36,7 +36,6 @@ CONDITIONS = {
     "either": "ON x.k = y.k OR x.v = y.w",
     "distinct": "ON x.k IS NOT DISTINCT FROM y.k",
     "text": "ON x.note = y.note",
-    "no column": "ON true",
 }
 KINDS = ("INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
 
@@ -212,3 +211,12 @@ def semi_rows(setting: Setting, epoch: int, kept: tuple[int, int]) -> list[tuple
         f" AND y.place - x.place < {kept[0]}) AS first FROM chunk_0 x) WHERE first = {epoch}"
     )
     return rows_of(run_once(setting.duck, query_of(sql), lent))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_join_may_read_no_column(duck: Duck, kind: str) -> None:
+    setting = Setting(selected(kind, "ON true"), duck)
+    setting.feed(0, (1, 2, 0, None), (1, 3, 1, None))
+    setting.feed(1, (1, 4, 0, None), (2, 5, 1, None))
+    setting.end()
+    setting.check(setting.sql)
