@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
@@ -23,11 +24,19 @@ class ChunkRows:
     """Pieces of rows by chunk, kept until they are in a partial and, if asked for, after that.
 
     A piece is *fed* when a partial contains it. Then it is dropped, unless rows are kept.
+    `completed` adds columns to rows that are known only once their chunk is complete.
     """
 
-    __slots__ = ("_fed", "_keeps", "_ring", "_unfed", "_window", "rows")
+    __slots__ = ("_completed", "_fed", "_keeps", "_ring", "_unfed", "_window", "rows")
 
-    def __init__(self, schema: pa.Schema, *, keeps: bool) -> None:
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        keeps: bool,
+        completed: Callable[[pa.Table], pa.Table] | None = None,
+    ) -> None:
+        self._completed = completed
         self._window = SlidingTable(schema)
         self._ring = Ring["pa.Table"]()
         self._fed: dict[int, int] = {}
@@ -66,8 +75,14 @@ class ChunkRows:
         found = []
         for chunk in sorted(chunk for chunk in self._unfed if chunk < end):
             pieces = self._ring.of(chunk)[self._fed.get(chunk, 0) :]
-            found.append((chunk, pieces[0] if len(pieces) == 1 else pa.concat_tables(pieces)))
+            rows = pieces[0] if len(pieces) == 1 else pa.concat_tables(pieces)
+            found.append((chunk, rows if self._completed is None else self._completed(rows)))
         return found
+
+    @property
+    def are_complete_late(self) -> bool:
+        """Whether rows have all their columns only once their chunk is complete."""
+        return self._completed is not None
 
     def take_as_fed(self, chunks: list[Piece]) -> None:
         """Mark the rows of these chunks as fed."""
@@ -81,7 +96,8 @@ class ChunkRows:
         """Return the rows of the chunks in `[first, end)`, all of which must be held."""
         if not self._keeps:
             self._window.clear()
-        return self._window.window(first, end, self._ring)
+        rows = self._window.window(first, end, self._ring)
+        return rows if self._completed is None else self._completed(rows)
 
     def count_between(self, first: int, end: int) -> int:
         """Return how many rows of the chunks in `[first, end)` are held."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class CommonProgress:
     """The progress of inputs that can be idle."""
 
-    __slots__ = ("_high", "_known", "_progress")
+    __slots__ = ("_before", "_high", "_known", "_progress")
 
     def __init__(self, progress: Sequence[Progress]) -> None:
         self._progress = progress
@@ -30,6 +30,8 @@ class CommonProgress:
         """The greatest time that has passed for all."""
         self._known = -inf
         """The moment for which that is known."""
+        self._before: int | None = None
+        """The time that had passed for all when the first batch of that moment arrived."""
 
     def passed(self, now: float) -> int | None:
         """Return the time that has passed for all inputs that are not idle; it never falls.
@@ -41,13 +43,15 @@ class CommonProgress:
     def arrives(self, number: int, arrival: float) -> None:
         """Note that a batch of an input is about to be read; batches come in order of arrival.
 
-        Its rows are late if they are behind what has passed without it.
+        Its rows are late if they are behind what has passed without it. Batches that arrive at one
+        moment, such as one batch for two inputs over one stream, are not behind one another.
         """
-        each = self._progress[number]
-        high, idle = self._high_at(arrival), each.idle_from()
-        self._high, self._known = high, max(arrival, self._known)
-        if high is not None and idle is not None:
-            each.raise_to(high, since=min(idle, arrival))
+        each, idle = self._progress[number], self._progress[number].idle_from()
+        if arrival != self._known:
+            self._before = self._high = self._high_at(arrival)
+            self._known = max(arrival, self._known)
+        if self._before is not None and idle is not None:
+            each.raise_to(self._before, since=min(idle, arrival))
 
     def passed_at(self, time: int, now: float) -> float:
         """Return the moment at which a time passed for all, which it has by now."""

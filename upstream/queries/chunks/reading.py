@@ -200,6 +200,9 @@ class Marks(Protocol):
     def marked(self, number: int, chunk: int, rows: pa.Table) -> pa.Table:
         """Return rows of a chunk of an input with the columns of epochs that a query names."""
 
+    def completing(self, number: int) -> Callable[[pa.Table], pa.Table] | None:
+        """Return a function that adds the columns which are known once a chunk is complete."""
+
     def noting(self, number: int, pieces: Sequence[Piece], arrival: float) -> Callable[[], None]:
         """Return a function that notes pieces of an input; the function cannot fail."""
 
@@ -241,7 +244,11 @@ class Reading(Inputs):
             inputs, CommonProgress([each.progress for each in inputs]) if is_common else None
         )
         self._epochs = epochs
-        self.rows = [ChunkRows(schema, keeps=keeps_rows) for schema in schemas]
+        completing = [None if epochs is None else epochs.completing(i) for i in range(len(inputs))]
+        self.rows = [
+            ChunkRows(schema, keeps=keeps_rows, completed=completed)
+            for schema, completed in zip(schemas, completing, strict=True)
+        ]
         """The rows of each input that are held."""
         self.occupied = [Ring[float]() for _ in inputs]
         """The chunks of each input that hold a row, with the arrival of the first row."""
@@ -316,6 +323,8 @@ class Reading(Inputs):
             if chunk >= walk.open:
                 return walk.open
         rows = max(1, -(-each.expected_rows() // chunks))
+        if self.rows[number].are_complete_late:
+            return chunk
         is_portion = self.rows[number].unfed_rows(chunk) >= min(rows, _OPEN_ROWS)
         return chunk + 1 if is_portion else chunk
 

@@ -34,9 +34,6 @@ class WindowBounds(Protocol):
     def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:
         """Return the tables of bounds that the query reads."""
 
-    def completed(self, number: int, rows: pa.Table) -> pa.Table:
-        """Return the rows of complete chunks of an input with all their columns."""
-
 
 class Bounds:
     """Turns chunks into times. `value` makes a bound from a time.
@@ -60,10 +57,6 @@ class Bounds:
 
     def epoch(self, spans: Sequence[Span]) -> None:
         """Return None, since these windows are no epochs."""
-
-    def completed(self, number: int, rows: pa.Table) -> pa.Table:
-        """Return rows as they are."""
-        return rows
 
     def of(self, spans: Sequence[Span]) -> tuple[WindowBound, WindowBound]:
         """Return where the window of all inputs together starts and ends."""

@@ -6,7 +6,7 @@ times of its first and its last row, so they are known when the chunk is complet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -60,10 +60,11 @@ class EpochColumns:
         """Return marked rows of complete chunks with all columns."""
         if self._times is None or not self.are_late:
             return rows
+        if not rows.num_rows:
+            return self._schema.empty_table()
         chunks = rows.column(_EPOCH).to_numpy()
         known, places = np.unique(chunks, return_inverse=True)
         times = np.array([self._times.bounds(chunk) for chunk in known.tolist()], np.int64)
-        times = times.reshape(-1, 2)
         columns = {_EPOCH: rows.column(_EPOCH)}
         for number, name in enumerate((_START, _END)):
             if name in self._names:
@@ -85,22 +86,20 @@ class EpochBounds:
     """The bounds and the numbers of epochs, as results have them.
 
     `value` makes a bound from a time. `times` are those of the first and last rows of the chunks of
-    each input, if these are not cut by time. `columns` are those of each input whose rows have any.
+    each input, if these are not cut by time.
     """
 
-    __slots__ = ("_columns", "_grid", "_times", "_value", "are_read")
+    __slots__ = ("_grid", "_times", "_value", "are_read")
 
     def __init__(
         self,
         grid: Grid,
         value: Callable[[int], WindowBound],
         times: Sequence[ChunkTimes],
-        columns: Mapping[int, EpochColumns],
     ) -> None:
         self._grid = grid
         self._value = value
         self._times = times
-        self._columns = columns
         self.are_read = False
         """Whether queries read tables of bounds; epochs have columns instead."""
 
@@ -124,8 +123,3 @@ class EpochBounds:
     def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:
         """Return no tables."""
         return {}
-
-    def completed(self, number: int, rows: pa.Table) -> pa.Table:
-        """Return the rows of complete chunks of an input with all their columns."""
-        columns = self._columns.get(number)
-        return rows if columns is None else columns.completed(rows)

@@ -97,14 +97,9 @@ class EpochParts:
             for number, names in hidden.items()
         }
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether rows lack columns until their chunk is complete, so none is evaluated before."""
-        return any(each.are_late for each in self._columns.values())
-
     def bounds(self, value: Callable[[int], WindowBound]) -> EpochBounds:
         """Return what knows the numbers and bounds of epochs; `value` makes a bound of a time."""
-        return EpochBounds(self._grid, value, self._times, self._columns)
+        return EpochBounds(self._grid, value, self._times)
 
     def cuts(self, number: int, reader: LogReader) -> InputCuts:
         """Return what cuts the batches of an input."""
@@ -146,6 +141,14 @@ class EpochParts:
         """Return rows of a chunk with the columns of epochs that the query names."""
         columns = self._columns.get(number)
         return rows if columns is None else columns.marked(chunk, rows)
+
+    def completing(self, number: int) -> Callable[[pa.Table], pa.Table] | None:
+        """Return a function that adds the columns which are known once a chunk is complete.
+
+        None if the rows of an input have all columns before.
+        """
+        columns = self._columns.get(number)
+        return columns.completed if columns is not None and columns.are_late else None
 
     def noting(self, number: int, pieces: Sequence[Piece], arrival: float) -> Callable[[], None]:
         """Return a function that notes the times of pieces."""

@@ -46,6 +46,7 @@ class PairIncrements:
         "_kept",
         "_over_pairs",
         "_schema",
+        "can_skip",
     )
 
     def __init__(
@@ -69,6 +70,9 @@ class PairIncrements:
         self._schema = schema
         self._failing = failing
         self._is_row_wise = is_row_wise
+        self.can_skip = paired.kind == "inner"
+        """Whether rows of epochs without an answer can be left out. In other joins, what is
+        answered depends on whether a row had a partner in an earlier epoch."""
         self._answered: dict[int, pa.Table] = {}
         """The results of epochs whose pairs were taken, by epoch, until they are forgotten."""
 

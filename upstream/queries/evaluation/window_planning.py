@@ -224,9 +224,15 @@ class WindowPlanner:
             stopwatch=self._given.stopwatch,
             failing=self._given.failing if failing is None else failing,
             ahead=self._ahead(increments),
-            skips=self._epochs is not None and self._given.choices.semantics == "update",
+            skips=self._skips(increments),
             about=self._about(has_new_pairs=isinstance(increments, PairIncrements)),
         )
+
+    def _skips(self, increments: WindowIncrements) -> bool:
+        """Tell whether the rows of epochs that are not answered need not be taken in."""
+        if self._epochs is None or self._given.choices.semantics != "update":
+            return False
+        return not isinstance(increments, PairIncrements) or increments.can_skip
 
     def _about(self, *, has_new_pairs: bool) -> tuple[str, ...]:
         """Return what is said first when the query is described."""
@@ -388,8 +394,6 @@ class WindowPlanner:
 
     def _is_whole(self, split: SplitQuery) -> bool | None:
         """Return how windows are evaluated; None if that depends on their size."""
-        if self._epochs is not None and self._epochs.is_whole:
-            return True
         if self._given.choices.evaluation != "measured":
             return self._given.choices.evaluation == "whole"
         if reads_tables(split):

@@ -259,6 +259,8 @@ class WindowedEvaluation:
         passed = reading.passed(now)
         if open_ is None or spans is None or passed is None or passed >= open_:
             return
+        if any(rows.are_complete_late for rows in reading.rows):
+            return
         if all(each.is_nearly_complete(open_ - 1) for each in reading.inputs):
             run = partial(self._by_increments, spans)
             ahead.compute(spans, reading.rows_in_time, run)
@@ -340,7 +342,7 @@ class WindowedEvaluation:
         if way.is_whole:
             try:
                 chunks = {
-                    f"chunk_{i}": self._bounds.completed(i, each.between(*span))
+                    f"chunk_{i}": each.between(*span)
                     for i, (each, span) in enumerate(zip(rows, spans, strict=True))
                 }
                 return self._finish.in_full({**chunks, **self._tables(spans)})

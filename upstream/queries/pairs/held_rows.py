@@ -95,10 +95,11 @@ class ReachedRows:
 
     def table(self, columns: Sequence[str], number: str) -> pa.Table:
         """Return some columns of the rows, and a column with their numbers."""
-        table = pa.concat_tables([piece.rows.select(columns) for piece in self.pieces])
         numbers = pa.array(np.arange(len(self), dtype=np.int64))
-        # A table without columns has no rows, so the numbers may be the first column.
-        return pa.table([*table.columns, numbers], names=[*columns, number])
+        if not columns:  # a table without columns has no rows
+            return pa.table({number: numbers})
+        table = pa.concat_tables([piece.rows.select(columns) for piece in self.pieces])
+        return table.append_column(number, numbers)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Table:
         """Copy rows by their numbers. Each piece is copied from alone, never as a whole."""

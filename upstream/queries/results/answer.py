@@ -43,6 +43,14 @@ class Answer:
     epoch: int | None = None
     """The number of the epoch, if the query reads epochs."""
 
+    @property
+    def place(self) -> WindowBound:
+        """What orders the answers of a query: the number of the epoch, or the end of the window.
+
+        The bounds of epochs that are not cut by time need not ascend.
+        """
+        return self.end if self.epoch is None else self.epoch
+
     def or_failed(self) -> Answer:
         """Return the answer or, if rows had to be left out of it, an error instead."""
         if not self.rows_failed or self.error is not None:

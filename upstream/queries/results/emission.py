@@ -50,7 +50,7 @@ class Emitter:
         "_given_epoch",
         "_is_update",
         "_last",
-        "_newest_end",
+        "_newest",
         "_previous",
         "backlog",
         "dropped",
@@ -89,7 +89,7 @@ class Emitter:
         self._last: float | None = None
         """When the last results were given."""
         self._previous: Answer | None = None
-        self._newest_end: WindowBound = None
+        self._newest: WindowBound = None
 
     def held_until(self, now: float) -> float | None:
         """Return until when no result may be given; None if one may be given now."""
@@ -107,13 +107,13 @@ class Emitter:
             return Emission()
         news: list[Answer] = []
         unchanged = older = 0
-        newest_end, previous = self._newest_end, self._previous
+        newest, previous = self._newest, self._previous
         for answer in answers:
             # the window, or the epoch, had an answer before
-            if self._was_given(answer) or (self._is_update and is_before(answer.end, newest_end)):
+            if self._was_given(answer) or (self._is_update and is_before(answer.place, newest)):
                 older += 1
                 continue
-            newest_end = answer.end
+            newest = answer.place
             if self._emit == "changed" and not answer.revision and answer.error is None:
                 before, previous = previous, answer
                 if before is not None and _says_the_same(answer, before):
@@ -125,7 +125,7 @@ class Emitter:
             self.due += skipped + len(answers)
             self.unchanged += unchanged
             self.skipped += older
-            self._newest_end, self._previous = newest_end, previous
+            self._newest, self._previous = newest, previous
             if skipped:
                 self._miss(skipped)
             self._last = now if answers else self._last
@@ -140,7 +140,7 @@ class Emitter:
 
     def begin_anew(self) -> None:
         """Allow windows to end earlier than before, because the landmark was moved."""
-        self._newest_end = None
+        self._newest = None
 
     def _miss(self, answers: int) -> None:
         """Count answers that are never made."""

@@ -121,7 +121,7 @@ class ResultReader:
             return None
         newest = waiting[0]
         for made in waiting:
-            if not is_before(made.answer.end, newest.answer.end):
+            if not is_before(made.answer.place, newest.answer.place):
                 newest = made
         return self._taken([newest], now, waiting[-1], len(waiting) - 1)[0]
 
