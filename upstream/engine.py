@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import RLock
@@ -38,6 +39,7 @@ from .queries.into import results_into
 from .queries.scheduling import make_query_scheduler, serve
 from .queries.view import ContinuousView
 from .rows.arrow_data import as_arrow, rows_to_append
+from .tables.appended import Appended
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,7 +205,7 @@ class Engine:
         with self._lock:
             return self._statements.run(text)
 
-    def append(self, stream: str, data: object) -> int:
+    def append(self, stream: str, data: object) -> Appended:
         """Append rows to a stream and return how many there were.
 
         `data` is an Arrow table or record batch, a DataFrame of pandas or polars, a mapping of
@@ -213,6 +215,10 @@ class Engine:
         Standing queries read the rows when they are asked for results. Any thread may append, even
         while another thread evaluates a query, and does not wait for it. If millions of rows wait
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
+
+        The number that is returned also says how far the stream is ahead of those that queries join
+        it with: `rows_ahead` of its rows wait for them, and it is `epochs_ahead` of the epoch that
+        is open. If they never catch up, StreamFullError is raised in the end.
         """
         self._check_open()
         entry = self._to_fill(stream)
@@ -223,7 +229,7 @@ class Engine:
             self._relieve(entry)
         elif self._catalogue.views:
             self._keep_views_up(entry)
-        return count
+        return Appended(count, partial(self._catalogue.lead_of, entry.definition.name))
 
     def _to_fill(self, name: str) -> EngineStream:
         if (view := self._catalogue.found_view(name)) is not None:
@@ -269,7 +275,7 @@ class Engine:
 
     def _check_room(self, entry: EngineStream) -> None:
         """Raise StreamFullError if a stream has no room, and cannot get any now."""
-        if entry.is_full() and not self._relieve(entry):
+        if entry.is_full() and not (self._relieve(entry) and not entry.is_full()):
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
 
     def _relieve(self, entry: EngineStream) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import NameTakenError, ParameterError, StatementError, UnknownNameError
+from ..tables.appended import Lead
 from ..tables.engine_stream import Streams
 from ..tables.log import Moment
 from .scheduling import Runnable, ServedTogether
@@ -290,6 +291,10 @@ class Catalogue:
     def reading(self, name: str) -> list[EvaluatedQuery]:
         """Return what reads a stream or a view: the evaluations of queries, and views."""
         return [each for each in self.evaluated() if name in each.streams]
+
+    def lead_of(self, name: str) -> Lead:
+        """Return how far a stream is ahead of those that it is joined with, at most."""
+        return max((each.lead_of(name) for each in self.reading(name)), default=Lead())
 
     def evaluated(self) -> list[EvaluatedQuery]:
         """Return what is evaluated: for standing queries, each evaluation once, and the views."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
+    from ..tables.appended import Lead
     from .choices import Choices, Semantics
     from .evaluation.planning import Plan
     from .evaluation.refreshed import Waiting
@@ -203,6 +204,10 @@ class EvaluatedQuery:
     def streams(self) -> frozenset[str]:
         """The names of the streams and views that the query reads."""
         return self._plan.streams
+
+    def lead_of(self, stream: str) -> Lead:
+        """Return how far a stream is ahead of those that it is joined with."""
+        return self._plan.lead_of(stream)
 
     @property
     def tables(self) -> frozenset[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...clock import Clock
+    from ...tables.appended import Lead
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.reading import Reading
     from ..chunks.walk import Walk
@@ -153,6 +154,7 @@ class WindowedEvaluation:
             self._readings += 1
         if self._walk.open is None and self._reading.position():
             self._walk.begin(self._reading.passed(now))
+        self._reading.note_leads(self._walk)
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give answers for the newest `keep` due windows."""
@@ -206,6 +208,10 @@ class WindowedEvaluation:
             return None
         end = self._walk.due_from()
         return None if end is None else self._reading.passes_at(end)
+
+    def leads(self) -> tuple[Lead, ...]:
+        """Return how far each input of epochs is ahead of the others."""
+        return self._reading.leads
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
