@@ -148,7 +148,9 @@ class Walk:
 
     def due_from(self) -> int | None:
         """Return the end of the next window that needs an answer even if no row arrives."""
-        if self.open is None or self._follows_rows or self._answers_empty:
+        if self.open is None:  # rows are there, and time has not passed for all inputs
+            return self._first_occupied(_BEFORE_ALL)
+        if self._follows_rows or self._answers_empty:
             return self.open
         first = self._first_occupied(self.open)
         return None if first is None else max(self.open, first)
