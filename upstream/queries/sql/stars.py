@@ -34,6 +34,8 @@ def hide_columns(
         reason = ""
         if isinstance(node, exp.Star):
             reason = _hide(node, by_alias, names)
+        elif isinstance(node, exp.PositionalColumn):
+            reason = "a column by its number in FROM can be any column"
         elif isinstance(node, exp.Columns) and node.this.find(exp.Star) is None:
             reason = "COLUMNS(…) with a pattern or a function can stand for any columns"
         if reason:
