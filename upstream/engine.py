@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import RLock
@@ -38,6 +39,7 @@ from .queries.into import results_into
 from .queries.scheduling import make_query_scheduler, serve
 from .queries.view import ContinuousView
 from .rows.arrow_data import as_arrow, rows_to_append
+from .tables.appended import Appended
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -195,7 +197,7 @@ class Engine:
         with self._lock:
             return self._statements.run(text)
 
-    def append(self, stream: str, data: object) -> int:
+    def append(self, stream: str, data: object) -> Appended:
         """Append rows to a stream and return how many there were.
 
         `data` is an Arrow table or record batch, a DataFrame of pandas or polars, a mapping of
@@ -205,6 +207,10 @@ class Engine:
         Standing queries read the rows when they are asked for results. Any thread may append, even
         while another thread evaluates a query, and does not wait for it. If millions of rows wait
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
+
+        The number that is returned also says how far the stream is ahead of those that queries join
+        it with: `rows_ahead` of its rows wait for them, and it is `epochs_ahead` of the epoch that
+        is open. If they never catch up, StreamFullError is raised in the end.
         """
         self._check_open()
         entry = self._to_fill(stream)
@@ -215,7 +221,7 @@ class Engine:
             self._relieve(entry)
         elif self._catalogue.views:
             self._keep_views_up(entry)
-        return count
+        return Appended(count, partial(self._catalogue.lead_of, entry.definition.name))
 
     def _to_fill(self, name: str) -> EngineStream:
         if (view := self._catalogue.found_view(name)) is not None:
@@ -261,7 +267,7 @@ class Engine:
 
     def _check_room(self, entry: EngineStream) -> None:
         """Raise StreamFullError if a stream has no room, and cannot get any now."""
-        if entry.is_full() and not self._relieve(entry):
+        if entry.is_full() and not (self._relieve(entry) and not entry.is_full()):
             raise StreamFullError(entry.definition.name, entry.log.stored_rows)
 
     def _relieve(self, entry: EngineStream) -> bool:
@@ -338,17 +344,15 @@ class Engine:
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
-        With `append` semantics every result counts, and up to `keep` results wait to be taken. With
-        `update` only the newest one does. Without a window, `append` returns each new row once, and
-        `update` the newest row of each key. A key whose newest row does not pass WHERE, or that was
-        deleted, is in no result. `append` also returns each pair of rows of joined streams once, if
-        the condition limits how far apart in time they are. A column without an alias is named
-        after its text.
+        With `append` semantics every result counts, and up to `keep` results wait. With `update`
+        only the newest one does. Without a window, `append` returns each new row once, and `update`
+        the newest row of each key. A key whose newest row does not pass WHERE, or that was deleted,
+        is in no result. `append` also returns each pair of rows of joined streams once, if the
+        condition limits their distance in time. A column without an alias is named after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
         time between results. Only the first empty window after one with rows has a result.
-
         A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
         newest. Then its windows have results again; with `update`, only the newest window. After
         `close_after` without rows, windows close without a further row, and joins of streams do not

@@ -86,7 +86,7 @@ def test_a_row_of_the_past_of_its_stream_is_late_also_within_a_batch(house: Hous
     house.append("a", (5, "k", 1), (4, "k", 2), (5, "k", 3))
     house.append("b", (3, "k", 30), (2, "k", 31))
     assert rows_of(query) == [(5, "k", 1, 3, 30), (5, "k", 3, 3, 30)]
-    assert query.statistics().rows_late == 2
+    assert query.statistics().late_by_stream == {"a": 1, "b": 1}
     assert "late rows were dropped: 1 of a, 1 of b" in query.explain()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ...held_interrupt import HeldInterrupt
+from ...tables.appended import Lead
 from ...tables.log import Punctuation
 from .chunk_rows import ChunkRows
 from .common_progress import CommonProgress
@@ -186,13 +187,6 @@ class Inputs:
         """Return how many rows arrived too late."""
         return sum(each.late for each in self.inputs)
 
-    def late_by_stream(self) -> dict[str, int]:
-        """Return how many rows of each stream arrived too late, once for each input over it."""
-        late: dict[str, int] = {}
-        for each in self.inputs:
-            late[each.stream] = late.get(each.stream, 0) + each.late
-        return late
-
 
 class Marks(Protocol):
     """What is noted of the rows of epochs."""
@@ -225,6 +219,7 @@ class Reading(Inputs):
         "_forgotten",
         "_hold",
         "_lateness",
+        "leads",
         "occupied",
         "rows",
         "rows_in_time",
@@ -254,6 +249,9 @@ class Reading(Inputs):
         """The chunks of each input that hold a row, with the arrival of the first row."""
         self.rows_in_time = 0
         """How many rows were taken that did not come before the window which they are in opened."""
+        self.leads: tuple[Lead, ...] = ()
+        """How far each input of epochs is ahead of the others, as of the last reading. It is
+        replaced as a whole, so any thread may look at it."""
         self._hold = HeldInterrupt()
         self._lateness = lateness
         self._forgotten = [-FOREVER for _ in inputs]
@@ -289,8 +287,11 @@ class Reading(Inputs):
         if self._common is not None:
             waiting.sort(key=lambda each: each[1].arrival)
         is_alone = self._epochs is None or len(self.inputs) == 1
+        full: set[int] = set()
         for number, entry in waiting:
-            if is_alone or self.ahead(number, walk) < _MOST_AHEAD:
+            if not is_alone and number not in full and self._is_full(number, walk):
+                full.add(number)
+            if number not in full:
                 yield number, entry
 
     def _noting(self, number: int, cut: Cut, arrival: float) -> Callable[[], None]:
@@ -298,14 +299,27 @@ class Reading(Inputs):
             return lambda: None
         return self._epochs.noting(number, cut.pieces, arrival)
 
-    def ahead(self, number: int, walk: Walk) -> int:
-        """Return how many rows of an input wait for other inputs, in chunks after the open epoch.
+    def note_leads(self, walk: Walk) -> None:
+        """Note how far each input of epochs is ahead of the others."""
+        if self._epochs is not None and len(self.inputs) > 1:
+            self.leads = tuple(self._lead(number, walk) for number in range(len(self.inputs)))
 
-        O(chunks) if there may be many, else O(1).
-        """
+    def _is_full(self, number: int, walk: Walk) -> bool:
+        """Tell whether so many rows of an input wait for the others that no more are read."""
+        is_large = self.rows[number].rows >= _MOST_AHEAD
+        return is_large and self._lead(number, walk).rows >= _MOST_AHEAD
+
+    def _lead(self, number: int, walk: Walk) -> Lead:
+        chunk = self.inputs[number].open_chunk()
+        if chunk is None:
+            return Lead()
         rows = self.rows[number]
-        first = -FOREVER if walk.open is None else walk.open
-        return rows.rows if rows.rows < _MOST_AHEAD else rows.count_between(first, FOREVER)
+        if walk.open is None:  # another input has not begun
+            return Lead(rows.rows, 0)
+        if chunk < walk.open:
+            return Lead()
+        before = rows.count_between(-FOREVER, walk.open)  # in few chunks, unlike those after them
+        return Lead(rows.rows - before, chunk + 1 - walk.open)
 
     def portion(self, number: int, chunks: int, walk: Walk) -> int:
         """Return the chunk up to which rows of an input are to be evaluated early.

@@ -122,8 +122,8 @@ class IntervalEvaluation:
         waiting = sum(
             piece.rows.num_rows for each in self._reading.inputs for piece in each.waiting
         )
-        late = sum(each.late for each in self._reading.inputs)
-        return Counts(late=late, held=self._join.rows + waiting)
+        late = ((each.definition.name, each.late) for each in self._reading.inputs)
+        return Counts.of_late(late, held=self._join.rows + waiting)
 
     def describe(self) -> Description:
         """Describe how the query is evaluated, what is held, and until when."""

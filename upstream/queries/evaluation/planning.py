@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Never
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
+from ...tables.appended import Lead
 from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..rewriting.new_pairs import NewPairs, new_pairs
@@ -38,6 +39,7 @@ from .shared_windows import ReaderOfWindows
 from .sharing import reads_streams_alone, windows_go_by_rows
 from .view_table import ViewTable
 from .window_planning import Given, WindowPlanner
+from .windowed import WindowedEvaluation
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +69,8 @@ class Plan:
     """A query that can be evaluated: how it is split, what evaluates it, and what that reads.
 
     `streams` are the names of streams and views. `reset` begins landmarks again. `bound` is the
-    type of the bounds of windows, if there are any. `incomplete` says why a result is not the whole
+    type of the bounds of windows, if there are any. `leads` returns how far each reader is ahead of
+    the others, if their rows wait for one another. `incomplete` says why a result is not the whole
     answer; it is "" if each one is. `is_shareable` says that its results depend on nothing but the
     rows of its streams.
     """
@@ -82,8 +85,17 @@ class Plan:
     side_tables: tuple[Refreshed, ...] = ()
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None
+    leads: Callable[[], Sequence[Lead]] | None = None
     incomplete: str = ""
     is_shareable: bool = False
+
+    def lead_of(self, stream: str) -> Lead:
+        """Return how far a stream is ahead of the others, as of the last evaluation."""
+        if self.leads is None:
+            return Lead()
+        names = [window.stream for window in self.split.windows]
+        found = [lead for name, lead in zip(names, self.leads(), strict=False) if name == stream]
+        return max(found, default=Lead())
 
     def close(self) -> None:
         """Stop reading the streams, and release what is in DuckDB."""
@@ -193,9 +205,13 @@ class Planner:
         found = self._plan_of(split_query, evaluation, readers, side_tables, reset)
         first = self._parsed.windows[numbers[0]]
         bound = bounds_schema(first, self._definitions[numbers[0]]).field(WINDOW_END).type
-        one_session = "each result is one session" if first.kind is WindowKind.SESSION else ""
+        incomplete = "each result contains only new pairs" if pairs else ""
+        if first.kind is WindowKind.SESSION:
+            incomplete = "each result is one session"
+        leads = evaluation.leads if isinstance(evaluation, WindowedEvaluation) else None
         is_shareable = windows_go_by_rows(self._parsed, self._choices) and self._is_alone(found)
-        found = replace(found, bound=bound, incomplete=one_session, is_shareable=is_shareable)
+        found = replace(found, bound=bound, incomplete=incomplete, leads=leads)
+        found = replace(found, is_shareable=is_shareable)
         return self._together(found, windows, readers) if is_shareable else found
 
     def _new_pairs(self, query: Query, numbers: Sequence[int]) -> NewPairs | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...clock import Clock
+    from ...tables.appended import Lead
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.reading import Reading
     from ..chunks.walk import Walk
@@ -157,6 +158,7 @@ class WindowedEvaluation:
             self._readings += 1
         if self._walk.open is None and self._reading.position():
             self._walk.begin(self._reading.passed(now))
+        self._reading.note_leads(self._walk)
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give answers for the newest `keep` due windows."""
@@ -213,11 +215,15 @@ class WindowedEvaluation:
         end = self._walk.due_from()
         return None if end is None else self._reading.passes_at(end)
 
+    def leads(self) -> tuple[Lead, ...]:
+        """Return how far each input of epochs is ahead of the others."""
+        return self._reading.leads
+
     def counts(self) -> Counts:
         """Return what became of rows so far."""
         held = self._reading.held_rows() + self._increments.rows
-        reading = self._reading
-        return Counts(reading.late_rows(), held=held, late_by_stream=reading.late_by_stream())
+        late = ((each.stream, each.late) for each in self._reading.inputs)
+        return Counts.of_late(late, held=held)
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
