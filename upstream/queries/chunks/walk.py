@@ -147,8 +147,13 @@ class Walk:
             revisions[end] = revisions.get(end, -1) + 1
 
     def due_from(self) -> int | None:
-        """Return the end of the next window that needs an answer even if no row arrives."""
-        if self.open is None or self._follows_rows or self._answers_empty:
+        """Return the end of the next window that needs an answer even if no row arrives.
+
+        If no window is open yet, because an input has no rows, it is the first one with rows.
+        """
+        if self.open is None:
+            return self._first_occupied(_BEFORE_ALL)
+        if self._follows_rows or self._answers_empty:
             return self.open
         first = self._first_occupied(self.open)
         return None if first is None else max(self.open, first)
