@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -268,6 +269,33 @@ def test_windows_of_one_query_are_over_times_of_one_kind(engine: Engine) -> None
             "SELECT count(*) AS n FROM tumble(trades, INTERVAL '1 minute') a"
             " JOIN rows(trades, 20) b USING (symbol)"
         )
+
+
+LISTED = [
+    call
+    for calls in re.findall(r"^ {8}(\w+\(trades.*?)  ", Engine.__doc__ or "", re.MULTILINE)
+    for call in re.split(r", (?=\w+\()", calls)
+]
+"""The windows that the docstring of the class lists."""
+
+
+@pytest.mark.parametrize("window", LISTED)
+def test_each_window_that_is_listed_can_be_queried(engine: Engine, window: str) -> None:
+    query = engine.continuous_query(f"SELECT count(*) AS trades FROM {window}")
+    rows = [trade(second, "IBM", 24.0) for second in range(3)]
+    engine.append("trades", [*rows, {**trade(4, "HP", 0.0), "time": datetime(2026, 3, 2)}])
+    engine.punctuate("trades")
+    counts = {result.table.column(0)[0].as_py() for result in query.results()}
+    if window == "rows(trades, 1000, 100)":
+        assert not counts, "so many rows have not come"
+    else:
+        assert counts
+        assert counts <= {0, 1, 2, 3, 4}
+
+
+def test_windows_of_every_kind_are_listed() -> None:
+    kinds = {"tumble", "hop", "session", "rows", "latest", "landmark", "epochs"}
+    assert {window.partition("(")[0] for window in LISTED} == kinds
 
 
 @pytest.mark.parametrize("data", [[], {}, pa.table({}), pd.DataFrame()], ids=lambda d: str(type(d)))

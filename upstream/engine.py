@@ -77,12 +77,20 @@ class Engine:
         latest(trades, rows => 3, per => symbol)                   the newest 3 rows per symbol
         latest(trades, expire_after => INTERVAL '1 hour')          of symbols heard of for an hour
         landmark(trades), landmark(trades, INTERVAL '1 hour')      all rows, always or each hour
+        epochs(trades, INTERVAL '1 minute', keep => 5)             the last 5 minutes, each minute
+        epochs(trades, rows => 100), epochs(trades, by => symbol)  100 rows, or rows with one value
+        epochs(trades, punctuation => price = 0)                   ends with a row that meets this
 
     Windows use the stream's time column or, with `by => arrival`, the time when rows were appended.
     Windows of a fixed length are aligned to the epoch; `offset => INTERVAL '6 hours'` shifts them.
     With `empty => true`, windows without rows have results too. A query may read the columns
     `window_start` and `window_end`. Windows of different sizes and slides can be joined; the query
     then has a result whenever one of them ends.
+
+    An epoch is a numbered chunk of a stream. Streams with the same cuts are joined chunk by chunk;
+    `keep` is how many chunks are kept, by default one. `pairing => 'newest'`, `'newest-window'` or
+    `'window'` says which of them meet, and with `'window'` each pair of rows is answered once.
+    `punctuate` ends an epoch. Rows have the columns `epoch`, `window_start` and `window_end`.
 
     Any thread may call any method. One thread evaluates at a time, and `append` does not wait for
     it.
@@ -355,8 +363,8 @@ class Engine:
         time between results. Only the first empty window after one with rows has a result.
         A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
         newest. Then its windows have results again; with `update`, only the newest window. After
-        `close_after` without rows, windows close without a further row, and joins of streams do not
-        wait for one. These times are in seconds, or in the unit of a time column of numbers.
+        `close_after` without rows, windows close without a further row, and
+        or in the unit of a time column of numbers.
 
         Rows on which the query fails, such as in a cast of a text that is not a number, are left
         out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error.

@@ -1,8 +1,8 @@
-"""Queries of the Nexmark benchmark: the first rows of groups over everything that came, and a join.
+"""Queries of the Nexmark benchmark: the first rows of groups over everything that came, and joins.
 
 The auctions are a table, or a stream that is grouped before it is joined, or one whose rows are
-joined with bids in an interval. The bids are a stream. Results are compared with those of the same
-query over tables.
+joined with bids in an interval, or with persons or bids by epochs. The bids are a stream. Results
+are compared with those of the same query over tables.
 """
 
 from __future__ import annotations
@@ -172,3 +172,76 @@ def test_q20_without_an_interval_would_have_to_keep_all_auctions(engine: Engine)
     text = EXPANDED.replace("BID", "bid").replace("AUCTION", "auction")
     with pytest.raises(UnboundedQueryError, match="how much rows of a can be newer than the rows"):
         engine.continuous_query(text)
+
+
+# Joins by epochs
+
+CHUNK = 100
+Q8 = """
+    SELECT p.id, p.name, p.starttime
+    FROM (
+        SELECT id, name, window_start AS starttime, window_end AS endtime
+        FROM PERSON GROUP BY id, name, window_start, window_end
+    ) AS p JOIN (
+        SELECT seller, window_start AS starttime, window_end AS endtime
+        FROM AUCTION GROUP BY seller, window_start, window_end
+    ) AS a ON p.id = a.seller AND p.starttime = a.starttime AND p.endtime = a.endtime"""
+"""The text of Nexmark: new persons who open an auction within the same time."""
+IN_CHUNK = f"""(
+    SELECT *, date_time // {CHUNK} * {CHUNK} AS window_start, window_start + {CHUNK} AS window_end
+    FROM {{}})"""
+
+
+def _persons() -> pa.Table:
+    random = np.random.default_rng(8)
+    ids = random.integers(0, 6, 90)
+    columns = {
+        "id": ids,
+        "name": [f"person {number}" for number in ids],
+        "date_time": np.sort(random.integers(0, BIDS, 90)),
+    }
+    return pa.table(columns)
+
+
+def _epochs(engine: Engine, text: str, **tables: pa.Table) -> pa.Table:
+    """Return the answers of all epochs; the streams advance together, and end after the rows."""
+    query = engine.continuous_query(text)
+    found: list[pa.Table] = []
+    for start in range(0, BIDS, 70):
+        for name, rows in tables.items():
+            times = rows["date_time"].to_numpy()
+            is_new = (times >= start) & (times < start + 70)
+            engine.append(name, rows.filter(pa.array(is_new)))
+        found += [result.table for result in query.results()]
+    for name in tables:
+        engine.punctuate(name)
+    found += [result.table for result in query.results()]
+    assert len(found) >= BIDS // CHUNK - 1, "the last chunk may have no auctions"
+    assert query.statistics().rows_late == 0
+    return pa.concat_tables(found)
+
+
+def test_q8_joins_persons_and_auctions_of_the_same_epoch(engine: Engine) -> None:
+    engine.sql("CREATE STREAM person (id BIGINT, name TEXT, date_time BIGINT) TIME (date_time)")
+    engine.create_table("persons", _persons())
+    streaming = Q8.replace("PERSON", f"epochs(person, {CHUNK})")
+    streaming = streaming.replace("AUCTION", f"epochs(auction, {CHUNK})")
+    found = _epochs(engine, streaming, person=_persons(), auction=_auctions())
+    at_once = Q8.replace("PERSON", IN_CHUNK.format("persons"))
+    expected = engine.sql(at_once.replace("AUCTION", IN_CHUNK.format("auctions")))
+    assert expected.num_rows > 10
+    told = difference(expected, found, is_ordered=False)
+    assert not told, told
+
+
+def test_q20_by_epochs_joins_bids_with_the_auctions_of_the_last_chunks(engine: Engine) -> None:
+    streaming = EXPANDED.replace("BID", f"epochs(bid, {CHUNK})")
+    streaming = streaming.replace("AUCTION", f"epochs(auction, {CHUNK}, keep => 10)")
+    found = _epochs(engine, streaming, auction=_auctions(), bid=_bids())
+    engine.create_table("bids", _bids())
+    at_once = EXPANDED.replace("BID", "bids").replace("AUCTION", "auctions")
+    kept = f" AND b.date_time // {CHUNK} - a.date_time // {CHUNK} BETWEEN 0 AND 9"
+    expected = engine.sql(at_once + kept)
+    assert expected.num_rows > 50
+    told = difference(expected, found, is_ordered=False)
+    assert not told, told

@@ -228,6 +228,16 @@ def test_nothing_is_open_before_the_first_row() -> None:
     assert walk.forked(FAR) is None
 
 
+def test_the_clock_may_open_the_first_window_once_a_row_is_there() -> None:
+    ring = Ring[float]()
+    walk = Walk(Schedule([Windows(2, 1)] * 2), [ring, Ring[float]()])
+    ring.add(5, 0.0)
+    walk.begin(None)
+    assert (walk.open, walk.due_from()) == (None, 6)
+    walk.begin(6)
+    assert (walk.open, walk.due_from()) == (6, 6)
+
+
 def test_a_copy_goes_on_by_itself() -> None:
     both = Both(Schedule([Windows(2, 1)]))
     both.add(0, 0, 0.0)

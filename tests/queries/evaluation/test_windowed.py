@@ -158,6 +158,24 @@ def test_the_engine_knows_when_the_clock_alone_will_close_a_window(
     assert engine.run(1) == 0
 
 
+@pytest.mark.parametrize("window", ["tumble", "epochs"])
+@pytest.mark.parametrize("is_read", [True, False], ids=["read before", "read after"])
+def test_a_stream_without_rows_is_waited_for_since_the_query_was_created(
+    engine: Engine, clock: ManualClock, window: str, *, is_read: bool
+) -> None:
+    sums = (
+        f"SELECT sum(b.x) AS x FROM {window}(bids, 10) b LEFT JOIN {window}(asks, 10) a USING (k)"
+    )
+    query = engine.continuous_query(sums, close_after=5)
+    append(engine, "bids", (0, 1), (12, 2))
+    if is_read:
+        assert query.results() == []
+    clock.advance(4)
+    assert query.results() == []
+    clock.advance(1)
+    assert given(query.results()) == [(0, 10, 1), (10, 20, 2)]
+
+
 @every_way
 def test_silence_closes_the_open_slide_and_the_next_windows_as_the_clock_goes_on(
     engine: Engine, clock: ManualClock, way: Way

@@ -147,11 +147,8 @@ class Walk:
             revisions[end] = revisions.get(end, -1) + 1
 
     def due_from(self) -> int | None:
-        """Return the end of the next window that needs an answer even if no row arrives.
-
-        If no window is open yet, because an input has no rows, it is the first one with rows.
-        """
-        if self.open is None:
+        """Return the end of the next window that needs an answer even if no row arrives."""
+        if self.open is None:  # rows are there, and time has not passed for all inputs
             return self._first_occupied(_BEFORE_ALL)
         if self._follows_rows or self._answers_empty:
             return self.open

@@ -168,7 +168,7 @@ class IntervalEvaluation:
             ends = [self._needed_from(number, other) for other in self._others(number)]
             known = [end for end in ends if end is not None]
             if len(known) == len(ends):
-                self._join.evict(number, min(known))
+                self._join.evict(number, max(min(known), -FOREVER))  # no time is before that
 
     def _others(self, number: int) -> list[int]:
         return [each for each in range(len(self._reading.inputs)) if each != number]
