@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 from tests.benchmarks.epoch_races import EpochRace, race_epochs
 from tests.benchmarks.epoch_systems import (
     QC,
-    QD,
     EpochQuery,
     FilledTables,
     Polars,
@@ -21,6 +21,7 @@ from tests.benchmarks.python_joins import BuiltAfterCut, BuiltBeforeCut, JoinedB
 
 CHUNKS: Final = (10_000, 20_000, 50_000, 100_000)
 """Rows of each stream in an epoch, as in figures 6 and 7 of the paper."""
+EPOCHS: Final = int(os.environ.get("EPOCHS", "30"))
 SMALL_BATCH: Final = 1_000
 
 ENGINE: Final = "epochs"
@@ -55,21 +56,16 @@ def systems_of(query: EpochQuery) -> dict[str, System]:
 
 
 def at_intervals(
-    query: EpochQuery, rows: int, batch: int, *, epochs: int = 30, has_dense_ids: bool = False
+    query: EpochQuery, rows: int, batch: int, *, epochs: int = EPOCHS, has_dense_ids: bool = False
 ) -> EpochRace:
     """Measure a query whose rows arrive in batches before the cut."""
     packets = Packets(rows, has_dense_ids)
     return race_epochs(query, packets, systems_of(query), batch=batch, epochs=epochs)
 
 
-def under_stress(query: EpochQuery, rows: int, *, epochs: int = 30) -> EpochRace:
+def under_stress(query: EpochQuery, rows: int, *, epochs: int = EPOCHS) -> EpochRace:
     """Measure a query whose rows all come at once, with the row that cuts."""
     systems = systems_of(query)
     for name in systems.keys() - set(AFTER_CUT):
         systems.pop(name).close()
     return race_epochs(query, Packets(rows), systems, batch=None, epochs=epochs)
-
-
-def both_under_stress(rows: int, *, epochs: int = 30) -> tuple[EpochRace, EpochRace]:
-    """Measure Qc and Qd, as figure 7 of the paper does."""
-    return under_stress(QC, rows, epochs=epochs), under_stress(QD, rows, epochs=epochs)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.benchmarks.epoch_endurance import CASES, endured
+from tests.benchmarks.epoch_endurance import CASES, endured, grown_by_joins
 from tests.benchmarks.epoch_figures import (
     CHUNKS,
     ENGINE,
@@ -27,6 +27,7 @@ from tests.benchmarks.epoch_peers import MODULES, PEER_CHUNKS, measured
 from tests.benchmarks.epoch_races import EpochRace
 from tests.benchmarks.epoch_systems import QC, QD
 
+LASTING: Final = int(os.environ.get("LASTING_EPOCHS", "10000"))
 PAGE: Final = Path(__file__).resolve().parents[2] / "notebooks" / "epoch_measurements.md"
 
 Rows = Iterable[Sequence[object]]
@@ -71,20 +72,20 @@ def stress() -> Rows:
 
 
 def lasting() -> Rows:
-    """Ten thousand epochs of 200 rows."""
+    """Many epochs of 200 rows."""
     yield (
         "query",
         "an epoch, ms",
         "the last 1,000 by the second",
         "in all",
         "MB after 1,000",
-        "MB more after 10,000",
+        f"MB more after {LASTING:,}",
         "objects more",
         "tables more",
         "statements more",
     )
     for name, case in CASES.items():
-        found = endured(case)
+        found = endured(case, LASTING)
         early, late = found.early, found.late
         yield (
             name,
@@ -123,6 +124,13 @@ def peers() -> Rows:
             )
 
 
+def database() -> Rows:
+    """A join of two small tables in DuckDB, again and again."""
+    yield "statements", "MB more than after the first 1,000"
+    for statements, megabytes in grown_by_joins(40_000):
+        yield f"{statements:,}", f"{megabytes:.1f}"
+
+
 SECTIONS: Final[Mapping[str, Callable[[], Rows]]] = {
     "joins": joins,
     "small batches": small_batches,
@@ -130,6 +138,7 @@ SECTIONS: Final[Mapping[str, Callable[[], Rows]]] = {
     "aggregates": aggregates,
     "stress": stress,
     "ten thousand epochs": lasting,
+    "DuckDB alone": database,
     "peers": peers,
 }
 
@@ -156,6 +165,13 @@ def _short(number: float) -> str:
     return f"{number:.0f}" if number >= 99.5 else f"{number:.2g}"
 
 
+def _told(rows: Rows) -> Rows:
+    """Print rows as they are measured."""
+    for cells in rows:
+        print(*cells, sep=" | ", flush=True)
+        yield cells
+
+
 def table_of(rows: Rows) -> str:
     """Return a table in Markdown."""
     lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in rows]
@@ -176,7 +192,7 @@ def main(names: Sequence[str]) -> None:
     for name in names or SECTIONS:
         print(f"measuring {name}", flush=True)
         before = os.getloadavg()[0]
-        table = table_of(SECTIONS[name]())
+        table = table_of(_told(SECTIONS[name]()))
         load = f"Load average of the machine: {before:.1f} before, {os.getloadavg()[0]:.1f} after."
         page = with_section(PAGE.read_text(encoding="utf-8"), name, f"{table}\n\n{load}")
         PAGE.write_text(page, encoding="utf-8")

@@ -6,8 +6,6 @@ on each answer. `EPOCHS` sets how many epochs are measured.
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.benchmarks.epoch_figures import (
@@ -24,7 +22,6 @@ from tests.benchmarks.measure import Table
 
 pytestmark = pytest.mark.benchmark
 
-EPOCHS = int(os.environ.get("EPOCHS", "30"))
 LARGEST = CHUNKS[-1]
 BY_TABLES = 1 / 5
 JOIN_MILLISECONDS = 30.0
@@ -46,7 +43,7 @@ def show(table: Table, found: EpochRace) -> None:
 @pytest.mark.parametrize("rows", CHUNKS)
 def test_a_join_of_two_streams_after_the_cut(rows: int, pieces: str) -> None:
     batch = rows // 10 if pieces == "tenths" else SMALL_BATCH
-    found = at_intervals(QC, rows, batch, epochs=EPOCHS)
+    found = at_intervals(QC, rows, batch)
     table = Table(f"Qc, {rows:,} rows of each stream in an epoch, batches of {batch:,}")
     show(table, found)
     table.row("by temporary tables", found.after.ratio(ENGINE, TABLES), BY_TABLES)
@@ -59,14 +56,14 @@ def test_a_join_of_two_streams_after_the_cut(rows: int, pieces: str) -> None:
 @pytest.mark.parametrize("rows", [CHUNKS[0], LARGEST])
 def test_a_join_by_consecutive_numbers(rows: int) -> None:
     """Such keys are the easiest to join: DuckDB needs no hash table for them."""
-    found = at_intervals(QC, rows, rows // 10, epochs=EPOCHS, has_dense_ids=True)
+    found = at_intervals(QC, rows, rows // 10, has_dense_ids=True)
     table = Table(f"Qc, {rows:,} rows of each stream in an epoch, consecutive packet ids")
     show(table, found)
 
 
 @pytest.mark.parametrize("rows", CHUNKS)
 def test_an_aggregate_of_one_stream_after_the_cut(rows: int) -> None:
-    found = at_intervals(QD, rows, rows // 10, epochs=EPOCHS)
+    found = at_intervals(QD, rows, rows // 10)
     table = Table(f"Qd, {rows:,} rows in an epoch, batches of {rows // 10:,}")
     show(table, found)
     took = found.after.milliseconds(ENGINE)
@@ -78,6 +75,6 @@ def test_an_aggregate_of_one_stream_after_the_cut(rows: int) -> None:
 @pytest.mark.parametrize("rows", CHUNKS)
 def test_all_rows_of_an_epoch_at_once(rows: int, query: EpochQuery) -> None:
     """The stress mode of figure 7: nothing can be done before the cut."""
-    found = under_stress(query, rows, epochs=EPOCHS)
+    found = under_stress(query, rows)
     table = Table(f"{query.name}, {rows:,} rows of a stream in an epoch, and the cut, at once")
     show(table, found)

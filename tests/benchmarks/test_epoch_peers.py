@@ -10,7 +10,7 @@ from tests.benchmarks.measure import Table
 pytestmark = pytest.mark.benchmark
 
 ENGINE, *PEERS = MODULES
-MOST_WORK = 1 / 10
+MOST_WORK = 1 / 4
 """Of the processor time that a peer needs for all of an epoch."""
 
 

@@ -115,11 +115,13 @@ class Case:
     join: Join
     close_after: float | None
     events: tuple[Event, ...]
+    answers_empty: bool = False
 
     @property
     def text(self) -> str:
         """Return the query for the engine."""
         pairing = f", pairing => '{self.pairing}'" if self.pairing else ""
+        pairing += ", empty => true" if self.answers_empty else ""
         relations = [
             f"epochs({stream}, {self.cut.arguments()}, keep => {keep}{pairing})"
             for stream, keep in zip(self.streams, self.keeps, strict=True)
@@ -153,7 +155,13 @@ class Case:
 
     def model(self, now: float) -> EpochModel:
         inputs = list(zip(self.streams, self.buffered, strict=True))
-        return EpochModel(inputs, self.cut, now=now, close_after=self.close_after)
+        return EpochModel(
+            inputs,
+            self.cut,
+            now=now,
+            close_after=self.close_after,
+            answers_empty=self.answers_empty,
+        )
 
     # The answers
 
@@ -244,6 +252,7 @@ def random_case(random: Random) -> Case:
     return Case(
         *(cut, streams, keeps, pairing if count > 1 else "", shape, join, close_after),
         tuple(random_events(random, sorted(set(streams)), cut)),
+        answers_empty=random.random() < 0.15,
     )
 
 

@@ -169,7 +169,9 @@ class EpochModel:
         *,
         now: float,
         close_after: float | None = None,
+        answers_empty: bool = False,
     ) -> None:
+        self._answers_empty = answers_empty
         self.cut = cut
         self.keeps = [keep for _, keep in inputs]
         self.inputs = [ModelInput(stream, cut, close_after, now) for stream, _ in inputs]
@@ -237,7 +239,10 @@ class EpochModel:
         return passed if self.cut.is_ordinal else self.cut.of(passed)
 
     def answered(self, now: float) -> list[int]:
-        """Return the epochs that have an answer: with rows, and the first one after such ones."""
+        """Return the epochs that have an answer: with rows, and the first one after such ones.
+
+        All epochs since the first one with rows, if those without rows have an answer, too.
+        """
         ended = self.ended(now)
         if ended is None:
             return []
@@ -247,4 +252,6 @@ class EpochModel:
             for chunk in each.chunks
             for more in range(keep)
         }
+        if self._answers_empty and with_rows:
+            return list(range(min(with_rows), ended))
         return sorted(e for e in with_rows | {e + 1 for e in with_rows} if e < ended)

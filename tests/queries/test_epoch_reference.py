@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from random import Random
 
 import duckdb
@@ -16,8 +17,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from upstream import ContinuousQuery, Engine, ManualClock, Result
-from upstream.queries import Semantics
-from upstream.queries.choices import Way
+from upstream.queries.choices import Emit, Semantics, Way
 
 from .epoch_cases import KINDS, NAMES, STREAMS, Case, Event, random_case
 from .epoch_model import EpochModel
@@ -96,15 +96,45 @@ class Sides:
         if not is_right or not counts.is_balanced:
             return f"answers for {epochs}, not {expected}"
         for epoch, result in zip(epochs, found, strict=True):
-            rows = case.answer(model, epoch, self.connection)
-            told = [tuple(row.values()) for row in result.table.to_pylist()]
-            if not case.shape.is_ordered:
-                rows, told = sorted(rows, key=repr), sorted(told, key=repr)
-            if rows != told or result.error:
-                return f"epoch {epoch}: {result.error}\n  {told}\n  not\n  {rows}"
+            if told := self._compared_rows(case, model, epoch, result):
+                return told
             bounds = result.window_start, result.window_end
             if case.cut.sort != "arrival" and case.bounds(model, epoch) != bounds:
                 return f"bounds of {epoch}: {bounds}, not {case.bounds(model, epoch)}"
+        return ""
+
+    def _compared_rows(self, case: Case, model: EpochModel, epoch: int, result: Result) -> str:
+        rows = case.answer(model, epoch, self.connection)
+        told = [tuple(row.values()) for row in result.table.to_pylist()]
+        if not case.shape.is_ordered:
+            rows, told = sorted(rows, key=repr), sorted(told, key=repr)
+        if rows != told or result.error:
+            return f"epoch {epoch}: {result.error}\n  {told}\n  not\n  {rows}"
+        return ""
+
+    def difference_when_asked(self, case: Case, way: Way, semantics: Semantics, emit: Emit) -> str:
+        """Return how what the query answers when it is asked differs from the model, or ''."""
+        self.clock.advance(1.0 + int(self.clock.now()) - self.clock.now())
+        model = case.model(self.clock.now())
+        asked = self.engine.continuous_query(
+            *(case.text, semantics),
+            evaluation=way,
+            emit=emit,
+            close_after=case.close_after,
+            keep=2,
+        )
+        with closing(asked) as query:
+            for event in [*case.events, Event("read"), Event("read")]:
+                self._let_happen(event, model)
+                if event.what != "read" or not model.answered(self.clock.now()):
+                    continue
+                newest, result = model.ended(self.clock.now()), query.ask()
+                assert newest is not None
+                assert result is not None
+                if result.epoch != newest - 1:
+                    return f"epoch {result.epoch}, not {newest - 1}"
+                if told := self._compared_rows(case, model, newest - 1, result):
+                    return told
         return ""
 
     def close(self) -> None:
@@ -131,6 +161,20 @@ def test_epochs_are_answered_as_sql_over_the_recorded_input_does(
     case = random_case(random)
     note(case)
     assert not sides.difference(case, way, semantics, reads=reads)
+
+
+@given(
+    random=st.randoms(use_true_random=False),
+    way=st.sampled_from(WAYS),
+    semantics=st.sampled_from(("append", "update")),
+    emit=st.sampled_from(("slide", "asked")),
+)
+def test_a_query_that_is_asked_answers_for_the_newest_epoch_that_ended(
+    random: Random, way: Way, semantics: Semantics, emit: Emit, sides: Sides
+) -> None:
+    case = random_case(random)
+    note(case)
+    assert not sides.difference_when_asked(case, way, semantics, emit)
 
 
 @pytest.mark.slow

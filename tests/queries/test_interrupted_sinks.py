@@ -20,6 +20,7 @@ from upstream.queries import Semantics
 
 QUERIES: dict[str, tuple[str, Semantics]] = {
     "sums": ("SELECT k, sum(x) AS x FROM hop(bids, 20, 10) GROUP BY k", "append"),
+    "epochs": ("SELECT epoch, sum(x) AS x FROM epochs(bids, 10, keep => 2) GROUP BY 1", "append"),
     "newest by row": ("SELECT k, x FROM bids", "update"),
     "row by row": ("SELECT k, x FROM bids", "append"),
 }

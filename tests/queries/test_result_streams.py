@@ -83,13 +83,13 @@ def test_each_level_of_a_chain_is_evaluated_after_the_one_below(
     engine: Engine, chain: Sequence[ContinuousQuery], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    evaluate = EvaluatedQuery._evaluate_alone
+    evaluate = EvaluatedQuery.evaluate_alone
 
     def noted(self: EvaluatedQuery) -> float:
         order.append(self.name)
         return evaluate(self)
 
-    monkeypatch.setattr(EvaluatedQuery, "_evaluate_alone", noted)
+    monkeypatch.setattr(EvaluatedQuery, "evaluate_alone", noted)
     append(engine, "bids", (1, 1), (11, 2), (21, 4), (31, 8))
     chain[2].evaluate()
     assert order == ["sums", "doubles", "last"]

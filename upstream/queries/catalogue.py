@@ -10,7 +10,13 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import NameTakenError, ParameterError, StatementError, UnknownNameError
+from ..errors import (
+    NameTakenError,
+    ParameterError,
+    SinkError,
+    StatementError,
+    UnknownNameError,
+)
 from ..tables.appended import Lead
 from ..tables.engine_stream import Streams
 from ..tables.log import Moment
@@ -328,6 +334,19 @@ class Catalogue:
         """Let everything that reads a stream read what waits there; tell whether no sink failed."""
         relieved = [reader.relieve() for reader in self.reading(stream)]
         return all(relieved)
+
+    def make_room(self, stream: EngineStream) -> None:
+        """Let what reads a stream read it, if many rows wait there.
+
+        Raise SinkError if the stream is full and the sink of a reader fails.
+        """
+        if stream.is_crowded():
+            for reader in self.reading(stream.definition.name):
+                try:
+                    reader.evaluate_alone()
+                except SinkError:
+                    if stream.is_full():
+                        raise
 
 
 def _no_moment() -> None:

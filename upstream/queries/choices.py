@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal, get_args
 
@@ -53,6 +53,11 @@ class Choices:
             raise ParameterError("weight", self.weight, "a number above zero")
         if not (self.weight > 0 and math.isfinite(self.weight)):
             raise ParameterError("weight", self.weight, "a finite number above zero")
+
+    @property
+    def of_evaluation(self) -> Choices:
+        """The options that an evaluation depends on: all but the weight."""
+        return replace(self, weight=1.0)
 
     @property
     def most_answers(self) -> int:

@@ -200,7 +200,10 @@ class ContinuousQuery:
     # Evaluation
 
     def evaluate(self) -> None:
-        """Evaluate what is due, and keep the results."""
+        """Evaluate what is due, and keep the results, or give them to the stream or the sink.
+
+        If the sink fails, SinkError is raised.
+        """
         with self._lock:
             self._evaluate()
 

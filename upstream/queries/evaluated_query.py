@@ -8,8 +8,7 @@ running the engine first evaluate what is due.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
+from contextlib import AbstractContextManager
 from math import inf
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..clock import Clock
     from ..tables.appended import Lead
+    from ..tables.engine_stream import EngineStream
     from .choices import Choices, Semantics
     from .evaluation.planning import Plan
     from .evaluation.refreshed import Waiting
@@ -47,8 +47,11 @@ class Others(Protocol):
     def end_moment(self) -> None:
         """Let everything be seen again, if an exception has kept a block from ending."""
 
-    def reading(self, name: str) -> Sequence[EvaluatedQuery]:
-        """Return the queries and views that read a stream or a view."""
+    def make_room(self, stream: EngineStream) -> None:
+        """Let the queries and views that read a stream read it, if many rows wait there.
+
+        Raise SinkError if the stream is full and the sink of a reader fails.
+        """
 
 
 class EvaluatedQuery:
@@ -109,7 +112,7 @@ class EvaluatedQuery:
         self.clock = clock
         """Says when something is due, and how old a result is."""
         self._plan = plan
-        self._choices = alike(choices)
+        self._choices = choices.of_evaluation
         self._defined = defined
         """What the names in the text meant when it was planned."""
         self._began = self._positions()
@@ -155,7 +158,9 @@ class EvaluatedQuery:
         The names in the text must mean the same as before; see `means_the_same`.
         """
         is_same = self._plan.is_shareable and self._into is None and self._sink is None
-        is_same = is_same and self.text.strip() == text.strip() and self._choices == alike(choices)
+        is_same = (
+            is_same and self.text.strip() == text.strip() and self._choices == choices.of_evaluation
+        )
         return is_same and not self._is_closed and self._has_not_begun()
 
     def means_the_same(self, defined: object) -> bool:
@@ -263,19 +268,20 @@ class EvaluatedQuery:
         if plan.side_tables or self._is_closed or others.feeders_of(plan.streams):
             self._evaluate_at_this_moment()
         else:  # in fewer steps, because each of a hundred queries comes here for each result
-            self._evaluate_alone()
+            self.evaluate_alone()
 
     def _evaluate_at_this_moment(self) -> float:
         if self._is_closed:
             raise ClosedError("query")
         for feeder in self._others.feeders_of(self._plan.streams):
-            feeder._evaluate_alone()
+            feeder.evaluate_alone()
         if not self._plan.side_tables:
-            return self._evaluate_alone()
+            return self.evaluate_alone()
         with self._others.at_one_moment():
-            return self._evaluate_alone()
+            return self.evaluate_alone()
 
-    def _evaluate_alone(self) -> float:
+    def evaluate_alone(self) -> float:
+        """Evaluate what is due without the queries that fill the streams; return the moment."""
         now = self.clock.now()
         if self._is_quiet(now):
             return now
@@ -283,6 +289,8 @@ class EvaluatedQuery:
         watch = self._stopwatch.now()
         if (before := self._commit.unfinished_at) is not None:
             self._give(before)  # before anything is read, so that rows wait in bounded streams
+        if self._into is not None:
+            self._others.make_room(self._into.stream)
         for side_table in self._plan.side_tables:
             side_table.refresh(now)
         self._evaluation.take_in(now)
@@ -293,10 +301,8 @@ class EvaluatedQuery:
         due_at = self._next_due()
         self._note_cost(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
-        if self._into is not None and self._into.stream.is_crowded():
-            for reader in self._others.reading(self._into.stream.definition.name):
-                with suppress(SinkError):
-                    reader._evaluate_alone()
+        if self._into is not None:
+            self._others.make_room(self._into.stream)
         return now
 
     def _is_quiet(self, now: float) -> bool:
@@ -492,8 +498,3 @@ class EvaluatedQuery:
             if not self._is_closed:
                 self._is_closed = True
                 self._plan.close()
-
-
-def alike(choices: Choices) -> Choices:
-    """Return the options that an evaluation depends on: all but the weight."""
-    return replace(choices, weight=1.0)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 import pyarrow as pa
 
+from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.duck import Duck
 
 Row = tuple[int, str, int | None]
@@ -106,3 +108,34 @@ def joined(duck: Duck, text: str, streams: Sequence[Stream]) -> list[tuple[objec
 def without_ends(rows: Sequence[tuple[object, ...]]) -> list[tuple[object, ...]]:
     """Return the rows that have no key of the end, in an order."""
     return sorted((row for row in rows if END not in row), key=repr)
+
+
+class House:
+    """An engine with the streams a, b and c, and a record of what came."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.engine = Engine(clock=self.clock)
+        for name in "abc":
+            self.engine.sql(
+                f"CREATE STREAM {name} (time BIGINT, k TEXT, x BIGINT) KEY (k) TIME (time)"
+            )
+        self.batches: list[list[Came]] = [[], [], []]
+
+    def query(self, text: str, **options: float | None) -> ContinuousQuery:
+        """Begin a query, and a new record."""
+        self.batches = [[], [], []]
+        return self.engine.continuous_query(text, **options)  # type: ignore[arg-type]
+
+    def append(self, name: str, *rows: Row) -> None:
+        """Append a batch and record it."""
+        if rows:
+            times, keys, numbers = zip(*rows, strict=True)
+            self.engine.append(name, {"time": times, "k": keys, "x": numbers})
+            self.batches["abc".index(name)].append(Came(self.clock.now(), rows))
+
+
+def rows_of(query: ContinuousQuery) -> list[tuple[object, ...]]:
+    """Take the results, as the rows of all of them."""
+    tables = [result.table.to_pylist() for result in query.results()]
+    return sorted((tuple(row.values()) for row in chain(*tables)), key=repr)

@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import chain
-from typing import NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.queries.setting import held
-from upstream import ContinuousQuery, Engine, ManualClock, UnboundedQueryError
-from upstream.database.duck import Duck
+from upstream import Engine, ManualClock, UnboundedQueryError
 from upstream.queries.evaluation import interval
 
-from .interval_model import END, Came, Row, in_time, joined, without_ends
+from .interval_model import House, rows_of
 
 PAIRS = "SELECT a.time AS t, a.k, a.x, b.time AS u, b.x AS y FROM a JOIN b ON {on}"
 NEAR = "a.k = b.k AND b.time BETWEEN a.time - 5 AND a.time"
-
-
-class House:
-    """An engine with the streams a, b and c, and a record of what came."""
-
-    def __init__(self) -> None:
-        self.clock = ManualClock()
-        self.engine = Engine(clock=self.clock)
-        for name in "abc":
-            self.engine.sql(
-                f"CREATE STREAM {name} (time BIGINT, k TEXT, x BIGINT) KEY (k) TIME (time)"
-            )
-        self.batches: list[list[Came]] = [[], [], []]
-
-    def query(self, text: str, **options: float | None) -> ContinuousQuery:
-        """Begin a query, and a new record."""
-        self.batches = [[], [], []]
-        return self.engine.continuous_query(text, **options)  # type: ignore[arg-type]
-
-    def append(self, name: str, *rows: Row) -> None:
-        """Append a batch and record it."""
-        if rows:
-            times, keys, numbers = zip(*rows, strict=True)
-            self.engine.append(name, {"time": times, "k": keys, "x": numbers})
-            self.batches["abc".index(name)].append(Came(self.clock.now(), rows))
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +29,6 @@ def house(shared_house: House) -> Iterator[House]:
     yield shared_house
     for query in shared_house.engine.queries:
         query.close()
-
-
-def rows_of(query: ContinuousQuery) -> list[tuple[object, ...]]:
-    """Take the results, as the rows of all of them."""
-    tables = [result.table.to_pylist() for result in query.results()]
-    return sorted((tuple(row.values()) for row in chain(*tables)), key=repr)
 
 
 # One by one
@@ -86,7 +50,7 @@ def test_a_row_of_the_past_of_its_stream_is_late_also_within_a_batch(house: Hous
     house.append("a", (5, "k", 1), (4, "k", 2), (5, "k", 3))
     house.append("b", (3, "k", 30), (2, "k", 31))
     assert rows_of(query) == [(5, "k", 1, 3, 30), (5, "k", 3, 3, 30)]
-    assert query.statistics().rows_late == 2
+    assert query.statistics().late_by_stream == {"a": 1, "b": 1}
     assert "late rows were dropped: 1 of a, 1 of b" in query.explain()
 
 
@@ -145,6 +109,7 @@ def test_rows_that_no_row_can_meet_leave_although_a_condition_drops_them_all(
         assert held(query) <= 16
 
 
+@pytest.mark.slow
 def test_what_is_held_depends_on_the_band_and_not_on_how_long_it_runs(house: House) -> None:
     query = house.query(PAIRS.format(on=NEAR))
     found = 0
@@ -255,6 +220,19 @@ def test_a_side_that_never_had_a_row_is_not_waited_for(house: House) -> None:
     assert query._evaluated._next_due() == house.clock.now() + 0.5
     house.clock.advance(0.5)
     assert rows_of(query) == [(12, "k", 2, None, None)]
+
+
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "FULL JOIN"])
+def test_an_idle_side_does_not_let_the_other_one_grow(house: House, join: str) -> None:
+    query = house.query(PAIRS.format(on=NEAR).replace("JOIN", join), close_after=3)
+    house.append("a", (0, "k", 1))
+    found = 0
+    for time in range(1, 300):
+        house.clock.advance(1)
+        house.append("b", (time, "k", time))
+        found += len(rows_of(query))
+        assert held(query) <= 3 + 5 + 2  # a is silent after three seconds, and may be five newer
+    assert found == {"JOIN": 0, "LEFT JOIN": 1, "FULL JOIN": 1 + 293}[join]
 
 
 def test_what_a_side_missed_in_its_silence_is_late_when_it_comes_back(house: House) -> None:
@@ -388,121 +366,3 @@ def test_a_refused_query_leaves_no_reader(house: House) -> None:
 def test_results_cannot_be_left_out(house: House) -> None:
     with pytest.raises(Exception, match="cannot skip results"):
         house.query(PAIRS.format(on=NEAR), emit_every=5)
-
-
-# Everything, at random
-
-JOINS = {
-    "inner": "SELECT a.time AS t, a.k, a.x, b.time AS u, b.k AS l, b.x AS y FROM a JOIN b ON {on}",
-    "comma": "SELECT a.time AS t, a.k, a.x, b.time AS u, b.k AS l, b.x AS y FROM b, a WHERE {on}",
-    "left": "SELECT a.time AS t, a.k, a.x, b.k AS l, b.x AS y FROM a LEFT JOIN b ON {on}",
-    "right": "SELECT a.time AS t, a.k, a.x, b.k AS l, b.x AS y FROM a RIGHT JOIN b ON {on}",
-    "full": "SELECT a.time AS t, a.k, a.x, b.k AS l, b.x AS y FROM a FULL JOIN b ON {on}",
-    "semi": "SELECT a.time AS t, a.k, a.x FROM a SEMI JOIN b ON {on}",
-    "anti": "SELECT a.time AS t, a.k, a.x FROM a ANTI JOIN b ON {on}",
-    "self": "SELECT a.time AS t, a.k, a.x, b.x AS y FROM a LEFT JOIN a AS b ON {on}",
-    "three": """SELECT a.time AS t, a.k, a.x, b.x AS y, c.time AS u, c.x AS z
-        FROM a JOIN b ON {on} JOIN c ON c.time BETWEEN b.time - 1 AND b.time + 2""",
-}
-BANDS = (
-    "b.time BETWEEN a.time - 3 AND a.time",
-    "b.time > a.time - 3 AND b.time <= a.time + 2",
-    "abs(a.time - b.time) < 4",
-    "a.time = b.time",
-    "b.time >= a.time + 2 AND a.time > b.time - 6",
-    "a.time - 4 < b.time AND b.time < a.time - 1",
-)
-EQUALITIES = ("a.k = b.k", "a.x = b.x", "true", "a.x < b.x", "a.k = b.k AND a.x IS NOT NULL")
-
-Action = tuple[str, Sequence[Row]] | float | None
-"""A batch, a pause, or a request for results (None)."""
-rows = st.tuples(
-    st.integers(-6, 6), st.sampled_from("klm"), st.one_of(st.none(), st.integers(0, 2))
-)
-batch = st.tuples(st.sampled_from("aabbc"), st.lists(rows, min_size=1, max_size=5))
-actions: st.SearchStrategy[list[Action]] = st.lists(
-    st.one_of(batch, batch, batch, st.sampled_from([0.25, 1.0, 2.5, 7.0, 30.0]), st.none()),
-    max_size=25,
-)
-
-
-class Case(NamedTuple):
-    """A query, its options, and what happens to it; `is_watched` if pauses are looked at."""
-
-    join: str
-    band: str
-    equality: str
-    actions: Sequence[Action]
-    lateness: int
-    close_after: float | None
-    is_watched: bool
-
-
-cases = st.builds(
-    Case,
-    st.sampled_from(sorted(JOINS)),
-    st.sampled_from(BANDS),
-    st.sampled_from(EQUALITIES),
-    actions,
-    st.sampled_from([0, 1, 4]),
-    st.sampled_from([None, 0.0, 2.0, 5.0]),
-    st.booleans(),
-)
-
-
-@given(cases)
-def test_the_pairs_are_those_of_one_join_over_all_rows_in_time(
-    shared_duck: Duck, shared_house: House, case: Case
-) -> None:
-    house = shared_house
-    text = JOINS[case.join].format(on=f"{case.equality} AND {case.band}")
-    house.clock.advance(100)
-    query = house.query(text, allowed_lateness=case.lateness or None, close_after=case.close_after)
-    since = house.clock.now()
-    found = list(happened(house, query, case))
-    for name in "abcabc":
-        house.append(name, (10_000, END, 0))
-    found += rows_of(query)
-    a, b, c = house.batches
-    inputs = {"self": [a, a], "three": [a, b, c]}.get(case.join, [a, b])
-    streams = in_time(inputs, case.lateness, case.close_after, since)
-    assert without_ends(found) == joined(shared_duck, reference(text), streams)
-    statistics = query.statistics()
-    assert statistics.rows_late == sum(stream.late for stream in streams)
-    assert statistics.rows_waiting == 0
-    assert held(query) <= 4 * len(streams), "only the last rows are held"
-    query.close()
-
-
-def happened(house: House, query: ContinuousQuery, case: Case) -> Iterator[tuple[object, ...]]:
-    """Do what happens in a case, and yield the rows of the results meanwhile."""
-    now = {"a": 0, "b": 0, "c": 0}
-    for action in case.actions:
-        if action is None:
-            yield from rows_of(query)
-        elif isinstance(action, float):
-            if case.is_watched:
-                yield from after_a_pause(house, query, action)
-            else:
-                house.clock.advance(action)
-            now = {name: time + int(action) for name, time in now.items()}
-        else:
-            name, batch = action
-            house.append(name, *((now[name] + time, key, x) for time, key, x in batch))
-            now[name] += max(0, *(time for time, *_ in batch)) // 2
-
-
-def after_a_pause(house: House, query: ContinuousQuery, seconds: float) -> list[tuple[object, ...]]:
-    """Return the rows before a pause and after it, in which rows leave when that was due."""
-    before = rows_of(query)
-    due = query._evaluated._next_due()
-    house.clock.advance(seconds)
-    is_due = due is not None and due <= house.clock.now()
-    after = rows_of(query)
-    assert bool(after) == is_due
-    return before + after
-
-
-def reference(text: str) -> str:
-    """Return a query over the recorded streams, which are numbered by their names."""
-    return text.replace("JOIN a AS b", "JOIN b")

@@ -54,7 +54,11 @@ def test_only_interval_joins_have_options_for_time_without_a_window(
 
 def test_a_very_long_allowed_lateness_is_possible(engine: Engine) -> None:
     query = engine.continuous_query(NEAR.format("", 5), allowed_lateness=1e300)
-    engine.append("a", {"time": [1e12, -1e12], "k": ["k", "l"], "at": [0, 0]})
+    farthest = 4_611_686_018_427.0
+    for name in "ab":
+        engine.append(name, {"time": [-farthest], "k": ["j"], "at": [0]})
+    assert query.results()[0].table.num_rows == 1
+    engine.append("a", {"time": [-1e11, -1e12], "k": ["k", "l"], "at": [0, 0]})
     engine.append("b", {"time": [-1e12], "k": ["k"], "at": [0]})
     [result] = query.results()
     assert result.table["k"].to_pylist() == ["l"]

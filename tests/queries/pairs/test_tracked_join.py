@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.interrupted import Interrupter, respect_held_interrupts
 from tests.queries.parsed import query_of
 from upstream.database.duck import Duck
+from upstream.held_interrupt import HeldInterrupt
 from upstream.queries.pairs.reach import Reach
 from upstream.queries.pairs.tracked_join import TrackedJoin
 from upstream.queries.results.failing_rows import FailingRows
-from upstream.queries.rewriting.paired import paired
+from upstream.queries.rewriting.paired import PairedQuery, paired
 from upstream.queries.sql.lending import run_once
 
 SCHEMAS = {
@@ -36,7 +40,10 @@ CONDITIONS = {
     "either": "ON x.k = y.k OR x.v = y.w",
     "distinct": "ON x.k IS NOT DISTINCT FROM y.k",
     "text": "ON x.note = y.note",
+    "nothing": "ON true",
 }
+TIMES = range(1, 4 if os.environ.get("CI") else 2)
+"""For which times each place is reached when a join is interrupted there."""
 KINDS = ("INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
 
 
@@ -59,6 +66,10 @@ def table(number: int, rows: Sequence[Row]) -> pa.Table:
     )
 
 
+_rewritten: dict[tuple[str, tuple[int, ...]], PairedQuery] = {}
+"""The rewritten queries, each of which is needed for many examples."""
+
+
 @dataclass
 class Setting:
     """A query that runs over the pairs of a tracked join."""
@@ -69,8 +80,11 @@ class Setting:
     reach: Reach = field(default_factory=Reach)
 
     def __post_init__(self) -> None:
-        schemas = {f"chunk_{number}": SCHEMAS[number] for number in self.numbers}
-        self.paired = paired(query_of(self.sql), self.numbers, schemas, self.duck)
+        key = self.sql, self.numbers
+        if key not in _rewritten:
+            schemas = {f"chunk_{number}": SCHEMAS[number] for number in self.numbers}
+            _rewritten[key] = paired(query_of(self.sql), self.numbers, schemas, self.duck)
+        self.paired = _rewritten[key]
         self.failing = FailingRows()
         self.join = TrackedJoin(self.paired, SCHEMAS, self.duck, self.failing, reach=self.reach)
         self.given: list[tuple[object, ...]] = []
@@ -137,21 +151,28 @@ def selected(kind: str, condition: str) -> str:
     kind=st.sampled_from(KINDS),
     condition=st.sampled_from(sorted(CONDITIONS)),
     reads=st.lists(st.booleans(), min_size=6, max_size=6),
+    ahead=st.none() | st.tuples(st.integers(-1, 2), st.integers(-1, 2)),
 )
 def test_all_pairs_are_those_of_one_join_over_all_rows(
+    *,
     duck: Duck,
     feed: list[tuple[int, list[Row]]],
     kind: str,
     condition: str,
     reads: list[bool],
+    ahead: tuple[int, int] | None,
 ) -> None:
-    setting = Setting(selected(kind, CONDITIONS[condition]), duck)
+    reach, within = Reach(), ""
+    if ahead is not None:
+        reach = Reach({(0, 1): ahead[0], (1, 0): ahead[1]})
+        within = f" AND x.place - y.place <= {ahead[0]} AND y.place - x.place <= {ahead[1]}"
+    setting = Setting(selected(kind, CONDITIONS[condition]), duck, reach=reach)
     for (number, rows), is_read in zip(feed, reads, strict=False):
         setting.feed(number, *rows)
         if is_read:
             setting.read()
     setting.end()
-    setting.check(setting.sql)
+    setting.check(f"{setting.sql.replace('ON ', 'ON (')}){within}")
 
 
 @given(
@@ -188,10 +209,13 @@ def test_each_epoch_has_the_pairs_of_its_chunks_and_no_others(
             for start in range(0, len(due), size):
                 setting.feed(number, *due[start : start + size])
         for number in (0, 1):
-            setting.join.evict(number, epoch - kept[number] + 1)
+            setting.join.evict(number, epoch - kept[number] + 2)
         found = setting.read(epoch + 1)
         if kind == "INNER":
             assert {max(int(str(row[1])), int(str(row[3]))) for row in found} <= {epoch}
+        elif kind in ("LEFT", "ANTI"):
+            alone = [row for row in found if len(row) == 2 or row[2] is None]
+            assert {row[1] for row in alone} <= {epoch - kept[0] + 1}
         elif kind == "SEMI":
             assert Counter(found) == Counter(semi_rows(setting, epoch, kept))
     setting.end()
@@ -213,10 +237,248 @@ def semi_rows(setting: Setting, epoch: int, kept: tuple[int, int]) -> list[tuple
     return rows_of(run_once(setting.duck, query_of(sql), lent))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_join_may_read_no_column(duck: Duck, kind: str) -> None:
-    setting = Setting(selected(kind, "ON true"), duck)
-    setting.feed(0, (1, 2, 0, None), (1, 3, 1, None))
-    setting.feed(1, (1, 4, 0, None), (2, 5, 1, None))
+@given(
+    feed=st.lists(st.tuples(st.integers(0, 2), st.lists(rows_of_chunk, max_size=5)), max_size=8),
+    kept=st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3)),
+    condition=st.sampled_from(["x.k = y.k AND y.k = z.k", "x.k = y.k AND z.z < y.w", "x.v = z.z"]),
+)
+def test_three_inputs_meet_within_their_reach(
+    duck: Duck,
+    feed: list[tuple[int, list[Row]]],
+    kept: tuple[int, int, int],
+    condition: str,
+) -> None:
+    sql = f"SELECT x.v, y.w, z.z FROM chunk_0 x, chunk_1 y, chunk_2 z WHERE {condition}"
+    reach = Reach.of_chunks(dict(enumerate(kept)))
+    setting = Setting(sql, duck, (0, 1, 2), reach)
+    for number, rows in feed:
+        setting.feed(number, *rows)
+    setting.read()
+    newest = "greatest(x.place, y.place, z.place)"
+    within = [f"{each}.place > {newest} - {n}" for each, n in zip("xyz", kept, strict=True)]
+    setting.check(f"{sql} AND {' AND '.join(within)}")
+
+
+def test_the_query_joins_pairs_with_tables(duck: Duck) -> None:
+    setting = Setting(
+        "SELECT x.v, n.name FROM chunk_0 x LEFT JOIN chunk_1 y USING (k)"
+        " LEFT JOIN names n ON n.k = y.k",
+        duck,
+    )
+    setting.feed(0, (1, 10, 0, ""), (2, 20, 0, ""))
+    setting.feed(1, (1, 30, 0, ""))
+    assert Counter(setting.read()) == Counter([(10, "b"), (10, "c")])
+    setting.evict(1)
+    assert setting.read() == [(20, None)]
+
+
+def test_rows_evicted_on_one_side_meet_no_more_rows(duck: Duck) -> None:
+    setting = Setting(selected("LEFT", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 10, 5, ""), (1, 11, 6, ""))
+    setting.join.evict(0, 6)
+    setting.feed(1, (1, 20, 6, ""))
+    assert Counter(setting.read()) == Counter([(10, 5, None, None), (11, 6, 20, 6)])
+    assert setting.join.held_rows == 2
+
+
+def test_rows_beyond_each_others_reach_do_not_meet(duck: Duck) -> None:
+    reach = Reach.of_chunks({0: 1, 1: 2})
+    setting = Setting(selected("FULL", "ON x.k = y.k"), duck, reach=reach)
+    setting.feed(0, (1, 10, 1, ""), (1, 13, 4, ""))
+    setting.feed(1, (1, 20, 0, ""), (1, 21, 2, ""), (1, 24, 4, ""))
+    assert Counter(setting.read()) == Counter([(10, 1, 20, 0), (13, 4, 24, 4)])
+    setting.evict(9)
+    assert setting.read() == [(None, None, 21, 2)]
+
+
+def test_a_row_that_met_a_partner_does_not_come_out_alone(duck: Duck) -> None:
+    setting = Setting(selected("FULL", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 10, 1, ""), (2, 11, 1, ""))
+    setting.feed(1, (1, 20, 1, ""), (3, 21, 1, ""))
+    assert setting.read() == [(10, 1, 20, 1)]
+    setting.evict(2)
+    assert Counter(setting.read()) == Counter([(11, 1, None, None), (None, None, 21, 1)])
+
+
+def test_rows_that_come_after_an_eviction_meet_what_is_held(duck: Duck) -> None:
+    setting = Setting(selected("INNER", "ON x.k = y.k"), duck)
+    setting.feed(1, (1, 20, 3, ""))
+    setting.join.evict(0, 10)
+    setting.feed(0, (1, 10, 2, ""))
+    assert setting.read() == [(10, 2, 20, 3)]
+    setting.join.evict(0, 10)
+    assert setting.join.held_rows == 1
+
+
+def test_a_pair_waits_until_its_greatest_place_is_due(duck: Duck) -> None:
+    setting = Setting(selected("INNER", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 10, 1, ""))
+    setting.feed(1, (1, 20, 1, ""), (1, 21, 2, ""), (1, 22, 3, ""))
+    assert setting.read(2) == [(10, 1, 20, 1)]
+    assert setting.read(2) == []
+    assert Counter(setting.read(4)) == Counter([(10, 1, 21, 2), (10, 1, 22, 3)])
+
+
+def test_what_is_ready_stays_ready_until_it_is_taken(duck: Duck) -> None:
+    setting = Setting(selected("FULL", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 10, 1, ""), (2, 11, 1, ""))
+    setting.feed(1, (1, 20, 1, ""))
+    setting.evict(2)
+    once = setting.join.ready(2)
+    assert {n: each.to_pylist() for n, each in setting.join.ready(2).items()} == {
+        n: each.to_pylist() for n, each in once.items()
+    }
+    setting.join.taken()
+    assert all(each.num_rows == 0 for each in setting.join.ready(2).values())
+
+
+def test_a_semi_join_gives_a_row_where_it_has_its_first_partner(duck: Duck) -> None:
+    setting = Setting(selected("SEMI", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 10, 1, ""))
+    setting.feed(1, (1, 20, 5, ""))
+    setting.feed(1, (1, 21, 3, ""))
+    assert setting.read(3) == []
+    assert setting.read(4) == [(10, 1)]
+    setting.feed(1, (1, 22, 2, ""))
+    assert setting.read(6) == []
+
+
+def test_rows_that_were_prepared_before_a_change_are_not_taken_after_it(duck: Duck) -> None:
+    setting = Setting(selected("INNER", "ON x.k = y.k"), duck)
+    take = setting.join.feed(0, table(0, [(1, 1, 1, "")]), np.array([1]))
+    setting.feed(1, (1, 1, 1, ""))
+    with pytest.raises(AssertionError, match="fed or evicted before"):
+        take()
+
+
+def test_rows_that_were_fed_after_ready_are_not_forgotten_with_it(duck: Duck) -> None:
+    setting = Setting(selected("INNER", "ON x.k = y.k"), duck)
+    setting.feed(0, (1, 1, 1, ""))
+    setting.join.ready(None)
+    setting.feed(1, (1, 1, 1, ""))
+    with pytest.raises(AssertionError, match="after ready"):
+        setting.join.taken()
+
+
+def test_a_join_says_how_it_finds_pairs(duck: Duck) -> None:
+    words = {kind: Setting(selected(kind, "ON x.k = y.k"), duck).join.describe() for kind in KINDS}
+    joined = "new rows are joined once with the held rows of the other inputs"
+    assert words["INNER"] == joined
+    assert words["SEMI"] == f"{joined}; of each row only the first pair is kept"
+    alone = "; a row without a partner is given when no further row can meet it"
+    assert {words[kind] for kind in ("LEFT", "RIGHT", "FULL", "ANTI")} == {joined + alone}
+
+
+# Rows that fail
+
+
+@given(feed=feeds, kind=st.sampled_from(KINDS))
+def test_a_pair_that_fails_is_left_out_as_if_it_did_not_match(
+    duck: Duck, feed: list[tuple[int, list[Row]]], kind: str
+) -> None:
+    sql = selected(kind, "ON x.k = y.k AND CAST(x.v || y.note AS INT) > 0")
+    setting = Setting(sql, duck)
+    for number, rows in feed:
+        setting.feed(number, *rows)
     setting.end()
-    setting.check(setting.sql)
+    setting.check(sql.replace("CAST", "TRY_CAST"))
+    pairs = (
+        "SELECT count(*) FROM chunk_0 x JOIN chunk_1 y ON x.k = y.k"
+        " AND y.note IS NOT NULL AND TRY_CAST(x.v || y.note AS INT) IS NULL"
+    )
+    lent = {f"chunk_{number}": table(number, rows) for number, rows in setting.fed.items()}
+    assert rows_of(run_once(duck, query_of(pairs), lent)) == [(setting.failing.count,)]
+
+
+def test_pairs_that_fail_are_counted_by_the_places_of_their_rows(duck: Duck) -> None:
+    setting = Setting(selected("INNER", "ON CAST(x.note || y.note AS INT) > 0"), duck)
+    setting.feed(0, (1, 10, 4, "1"), (1, 11, 5, "bad"))
+    setting.feed(1, (1, 20, 7, "2"))
+    assert setting.read() == [(10, 4, 20, 7)]
+    assert setting.failing.saved()[2][0][:2] == ([(0, 5), (1, 7)], 1)
+    assert "bad2" in str(setting.failing.error)
+
+
+# Limits
+
+
+def test_what_is_held_does_not_grow_with_the_number_of_epochs(duck: Duck) -> None:
+    kept = {0: 3, 1: 2}
+    sql = selected("FULL", "ON x.k = y.k AND x.v <= y.w")
+    setting = Setting(sql, duck, reach=Reach.of_chunks(kept))
+    held: list[int] = []
+    memory: list[int] = []
+    for epoch in range(120):
+        for number in (0, 1):
+            for part in range(4):
+                setting.feed(number, *((i, part, epoch, "x" * 100) for i in range(5)))
+            setting.join.evict(number, epoch - kept[number] + 2)
+        setting.read(epoch + 1)
+        setting.given.clear()
+        for rows in setting.fed.values():
+            rows.clear()
+        held.append(setting.join.rows)
+        memory.append(pa.total_allocated_bytes())
+    assert set(held[10:]) == {20 * 2 + 20 * 1}
+    assert max(memory[60:]) <= 1.2 * max(memory[20:60])
+
+
+# Interruptions
+
+
+def run_steps(kind: str, duck: Duck, interrupter: Interrupter) -> tuple[list[object], int]:
+    """Feed, evict and read; repeat each step until it is not interrupted."""
+    reach = Reach.of_chunks({0: 2, 1: 2})
+    setting = Setting(selected(kind, "ON x.k = y.k AND CAST(y.note AS INT) > 0"), duck, reach=reach)
+    join = setting.join
+    found: list[object] = []
+
+    def feed(number: int, rows: Sequence[Row]) -> None:
+        places = np.array([row[2] for row in rows], np.int64)
+        take = join.feed(number, table(number, rows), places)
+        with HeldInterrupt():
+            take()
+
+    def read(until: int) -> None:
+        rows = rows_of(setting.over(join.ready(until)))
+        with HeldInterrupt():
+            found.append(sorted(map(str, rows)))
+            join.taken()
+
+    steps: list[Callable[[], None]] = []
+    for epoch in range(5):
+        for number in (1, 0):
+            rows: list[Row] = [
+                (k, 10 * epoch + k, epoch + (k == 2) * number, "bad" if k == epoch else "1")
+                for k in range(4)
+                if (k + epoch) % 3 or number
+            ]
+            steps += [partial(feed, number, rows[:2]), partial(feed, number, rows[2:][::-1])]
+        steps += [partial(join.evict, number, epoch - 1) for number in (0, 1)]
+        steps.append(partial(read, epoch + 1))
+    for step in steps:
+        while True:
+            try:
+                with interrupter.watching():
+                    step()
+                break
+            except KeyboardInterrupt:
+                continue
+    join._check()
+    join.close()
+    return found, setting.failing.count
+
+
+@pytest.mark.parametrize(
+    ("kind", "event"), [*((kind, "line") for kind in KINDS), ("FULL", "c_call"), ("SEMI", "c_call")]
+)
+def test_an_exception_anywhere_loses_no_pair_and_gives_none_twice(
+    duck: Duck, kind: str, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    respect_held_interrupts(monkeypatch)
+    expected = run_steps(kind, duck, Interrupter(event))
+    assert sum(map(bool, expected[0])) >= 2
+    for time in TIMES:
+        often = Interrupter(event, lambda moment: moment.time == time)  # noqa: B023  # used here
+        assert run_steps(kind, duck, often) == expected
+        assert often.raised > 20

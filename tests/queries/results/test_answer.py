@@ -10,7 +10,7 @@ import pytest
 from tests.queries.setting import append, asked, content, held, rows_of
 from upstream import ContinuousQuery, Engine, ManualClock, StatementError
 from upstream.queries import Semantics
-from upstream.queries.results.answer import Answer, Answers
+from upstream.queries.results.answer import Answer, Answers, Counts
 
 KINDS: dict[str, tuple[str, Semantics]] = {
     "windows": ("SELECT sum(x) AS x FROM tumble(bids, 10)", "append"),
@@ -60,6 +60,28 @@ def test_an_answer_without_some_rows_is_an_error_if_that_is_wanted() -> None:
         assert (failed.error, failed.table, failed.rows_failed) == (said, table.slice(1), rows)
     failing = replace(whole, error="no sum", rows_failed=1)
     assert failing.or_failed() is failing
+
+
+def test_late_rows_of_several_inputs_over_one_stream_are_added() -> None:
+    counts = Counts.of_late([("bids", 2), ("asks", 0), ("bids", 3)], held=7)
+    assert (counts.late, counts.held, counts.superseded) == (5, 7, 0)
+    assert counts.late_by_stream == {"bids": 5, "asks": 0}
+    assert Counts().late_by_stream == {}
+
+
+def test_late_rows_of_a_join_are_counted_by_stream(engine: Engine) -> None:
+    query = engine.continuous_query(
+        """SELECT count(*) AS n FROM hop(bids, 20, 10) b JOIN tumble(asks, 20) a ON a.k = b.k
+           JOIN tumble(bids, 20) c ON c.k = b.k"""
+    )
+    for stream in ("bids", "asks"):
+        append(engine, stream, (1, 1), (45, 2))
+    query.evaluate()
+    append(engine, "bids", (2, 1), (3, 1))
+    append(engine, "asks", (4, 1))
+    query.evaluate()
+    counts = query.statistics()
+    assert (counts.rows_late, counts.late_by_stream) == (5, {"asks": 1, "bids": 4})
 
 
 @pytest.mark.parametrize("keep", [0, 1, 1_000])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,6 +177,28 @@ def test_rows_are_refused_when_too_many_wait_for_a_sink_that_fails(
     append(engine, "bids", (21, 1))
     query.evaluate()
     assert sink.rows() == {0: [(1,)], 1: [(4,)]}
+
+
+def test_a_query_that_fills_a_stream_waits_for_the_sink_of_its_reader(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_stream, "_BACKLOG_ROWS", 1)
+    monkeypatch.setattr(engine_stream, "_MOST_ROWS", 3)
+    engine.sql("CREATE STREAM seen TIME (time) AS SELECT time, x FROM bids")
+    filler, sink = engine.query("seen"), MemorySink()
+    engine.continuous_query("SELECT sum(x) AS x FROM tumble(seen, 10)", sink=sink)
+    sink.breaks.add("stage")
+    log = engine._catalogue.streams["seen"].log
+    for time in range(0, 50, 10):
+        append(engine, "bids", (time, time), (time + 1, time))
+        with suppress(SinkError):
+            filler.evaluate()
+        assert log.stored_rows <= 6
+    assert filler.statistics().rows_waiting > 0
+    sink.breaks.clear()
+    filler.evaluate()
+    engine.run(60.0)
+    assert sink.rows() == {number: [(20 * number,)] for number in range(4)}
 
 
 def test_a_query_goes_on_with_the_number_after_those_that_the_sink_has(engine: Engine) -> None:

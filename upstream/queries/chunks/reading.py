@@ -187,13 +187,6 @@ class Inputs:
         """Return how many rows arrived too late."""
         return sum(each.late for each in self.inputs)
 
-    def late_by_stream(self) -> dict[str, int]:
-        """Return how many rows of each stream arrived too late, once for each input over it."""
-        late: dict[str, int] = {}
-        for each in self.inputs:
-            late[each.stream] = late.get(each.stream, 0) + each.late
-        return late
-
 
 class Marks(Protocol):
     """What is noted of the rows of epochs."""

@@ -98,8 +98,15 @@ class EpochParts:
         }
 
     def bounds(self, value: Callable[[int], WindowBound]) -> EpochBounds:
-        """Return what knows the numbers and bounds of epochs; `value` makes a bound of a time."""
-        return EpochBounds(self._grid, value, self._times)
+        """Return what knows the numbers and bounds of epochs; `value` makes a bound of a time.
+
+        Times of different kinds cannot be compared, so only those of the first kind are bounds.
+        """
+        kinds = [
+            each.schema.field(each.time).type if each.time else None for each in self._definitions
+        ]
+        times = [each for each, kind in zip(self._times, kinds, strict=False) if kind == kinds[0]]
+        return EpochBounds(self._grid, value, times)
 
     def cuts(self, number: int, reader: LogReader) -> InputCuts:
         """Return what cuts the batches of an input."""

@@ -134,6 +134,11 @@ class Increments:
         if self._failing.count:
             self._failing.forget(before)
 
+    @property
+    def can_skip(self) -> bool:
+        """Whether rows that are only in windows without an answer need not be taken in."""
+        return True
+
     def describe(self) -> tuple[str, ...]:
         """Describe how each leaf is merged."""
         return tuple(leaf.describe() for leaf in self._leaves)

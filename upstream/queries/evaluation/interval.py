@@ -122,8 +122,8 @@ class IntervalEvaluation:
         waiting = sum(
             piece.rows.num_rows for each in self._reading.inputs for piece in each.waiting
         )
-        late = sum(each.late for each in self._reading.inputs)
-        return Counts(late=late, held=self._join.rows + waiting)
+        late = ((each.definition.name, each.late) for each in self._reading.inputs)
+        return Counts.of_late(late, held=self._join.rows + waiting)
 
     def describe(self) -> Description:
         """Describe how the query is evaluated, what is held, and until when."""
@@ -168,7 +168,7 @@ class IntervalEvaluation:
             ends = [self._needed_from(number, other) for other in self._others(number)]
             known = [end for end in ends if end is not None]
             if len(known) == len(ends):
-                self._join.evict(number, min(known))
+                self._join.evict(number, max(min(known), -FOREVER))  # no time is before that
 
     def _others(self, number: int) -> list[int]:
         return [each for each in range(len(self._reading.inputs)) if each != number]

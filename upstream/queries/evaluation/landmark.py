@@ -138,8 +138,8 @@ class LandmarkEvaluation:
 
     def counts(self) -> Counts:
         """Return what became of rows so far; no row is too late."""
-        inputs, held = self._inputs, self._increments.rows
-        return Counts(inputs.late_rows(), held=held, late_by_stream=inputs.late_by_stream())
+        late = ((each.stream, each.late) for each in self._inputs.inputs)
+        return Counts.of_late(late, held=self._increments.rows)
 
     def describe(self) -> Description:
         """Describe how the query is evaluated."""

@@ -111,16 +111,14 @@ class NewestEvaluation:
     def counts(self) -> Counts:
         """Return what became of rows. A row is late if it was older than the newest of its key."""
         found = [each.statistics() for each in self._newest]
-        late: dict[str, int] = {}
-        for newest, each in zip(self._newest, found, strict=True):
-            late[newest.stream] = late.get(newest.stream, 0) + each.late
-        return Counts(
-            sum(each.late for each in found),
-            sum(each.superseded for each in found),
-            sum(each.kept for each in found),
-            sum(each.deleted for each in found),
-            sum(each.expired for each in found),
-            late,
+        late = (
+            (newest.stream, each.late) for newest, each in zip(self._newest, found, strict=True)
+        )
+        counts = Counts.of_late(late, held=sum(each.kept for each in found))
+        return counts._replace(
+            superseded=sum(each.superseded for each in found),
+            deleted=sum(each.deleted for each in found),
+            expired=sum(each.expired for each in found),
         )
 
     def describe(self) -> Description:

@@ -44,9 +44,9 @@ class PairIncrements:
         "_is_row_wise",
         "_join",
         "_kept",
+        "_kind",
         "_over_pairs",
         "_schema",
-        "can_skip",
     )
 
     def __init__(
@@ -70,9 +70,7 @@ class PairIncrements:
         self._schema = schema
         self._failing = failing
         self._is_row_wise = is_row_wise
-        self.can_skip = paired.kind == "inner"
-        """Whether rows of epochs without an answer can be left out. In other joins, what is
-        answered depends on whether a row had a partner in an earlier epoch."""
+        self._kind = paired.kind
         self._answered: dict[int, pa.Table] = {}
         """The results of epochs whose pairs were taken, by epoch, until they are forgotten."""
 
@@ -85,6 +83,14 @@ class PairIncrements:
     def way(self) -> str:
         """The name of this way of evaluation."""
         return f"by new pairs: {self._join.describe()}"
+
+    @property
+    def can_skip(self) -> bool:
+        """Whether rows that are only in epochs without an answer need not be taken in.
+
+        In joins that are not inner, it matters whether a row had a partner in an earlier epoch.
+        """
+        return self._kind == "inner"
 
     def feed(self, number: int, rows: ChunkRows, end: int) -> None:
         """Join the rows of an input before a chunk that were not joined yet."""

@@ -140,8 +140,7 @@ class SessionEvaluation:
     def counts(self) -> Counts:
         """Return what became of rows so far."""
         held = self._sessions.rows + self._increments.rows
-        late = {self._definition.name: self._late}
-        return Counts(self._late, held=held, late_by_stream=late)
+        return Counts.of_late([(self._definition.name, self._late)], held=held)
 
     def describe(self) -> Description:
         """Describe how the query is evaluated."""

@@ -230,9 +230,8 @@ class WindowPlanner:
 
     def _skips(self, increments: WindowIncrements) -> bool:
         """Tell whether the rows of epochs that are not answered need not be taken in."""
-        if self._epochs is None or self._given.choices.semantics != "update":
-            return False
-        return not isinstance(increments, PairIncrements) or increments.can_skip
+        is_update = self._given.choices.semantics == "update"
+        return self._epochs is not None and is_update and increments.can_skip
 
     def _about(self, *, has_new_pairs: bool) -> tuple[str, ...]:
         """Return what is said first when the query is described."""

@@ -48,6 +48,10 @@ class WindowIncrements(Protocol):
     def way(self) -> str:
         """The name of this way of evaluation."""
 
+    @property
+    def can_skip(self) -> bool:
+        """Whether rows that are only in windows without an answer need not be taken in."""
+
     def feed(self, number: int, rows: ChunkRows, end: int) -> None:
         """Take in the rows of an input before a chunk that were not taken in yet."""
 
@@ -167,6 +171,8 @@ class WindowedEvaluation:
             walk.count([each.end for each in due])
         left_out = max(0, len(due) - keep)
         found = [self._answer(walk, each, now) for each in due[left_out:]]
+        if due and not found and not self._increments.can_skip:
+            self._feed(due[-1].spans)
         last = self._last_answer
         if walk.last != self._walk.last or any(each.end == walk.last for each in due):
             ends = zip(due[left_out:], found, strict=True)
@@ -216,8 +222,8 @@ class WindowedEvaluation:
     def counts(self) -> Counts:
         """Return what became of rows so far."""
         held = self._reading.held_rows() + self._increments.rows
-        reading = self._reading
-        return Counts(reading.late_rows(), held=held, late_by_stream=reading.late_by_stream())
+        late = ((each.stream, each.late) for each in self._reading.inputs)
+        return Counts.of_late(late, held=held)
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
@@ -361,9 +367,12 @@ class WindowedEvaluation:
         return self._by_increments(spans)
 
     def _by_increments(self, spans: Spans) -> pa.Table:
+        self._feed(spans)
+        return self._increments.table(spans, self._tables(spans))
+
+    def _feed(self, spans: Spans) -> None:
         for number, each in enumerate(self._reading.rows):
             self._increments.feed(number, each, spans[number].end)
-        return self._increments.table(spans, self._tables(spans))
 
     def _tables(self, spans: Spans | None) -> dict[str, pa.Table]:
         return self._bounds.tables(spans) if self._bounds.are_read else {}

@@ -96,7 +96,7 @@ class ReachedRows:
     def table(self, columns: Sequence[str], number: str) -> pa.Table:
         """Return some columns of the rows, and a column with their numbers."""
         numbers = pa.array(np.arange(len(self), dtype=np.int64))
-        if not columns:  # a table without columns has no rows
+        if not columns:  # a table without columns has no length
             return pa.table({number: numbers})
         table = pa.concat_tables([piece.rows.select(columns) for piece in self.pieces])
         return table.append_column(number, numbers)

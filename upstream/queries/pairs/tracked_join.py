@@ -88,7 +88,12 @@ class _Fed(NamedTuple):
 
 
 class TrackedJoin:
-    """Find the pairs of a query as rows come."""
+    """Find the pairs of a query as rows come.
+
+    With chunks, of which M of an input are kept, rows of chunk i are evicted for the answer of
+    epoch i + M - 1: `evict(number, epoch - M + 2)` for each input, then `ready(epoch + 1)`. Pairs
+    that fail are counted in `failing`, by input and place, until its owner forgets the places.
+    """
 
     __slots__ = (
         "_failing",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -96,6 +96,14 @@ class Counts(NamedTuple):
     deleted: int = 0
     expired: int = 0
     late_by_stream: Mapping[str, int] = MappingProxyType({})
+
+    @classmethod
+    def of_late(cls, late: Iterable[tuple[str, int]], *, held: int) -> Counts:
+        """Return counts of late rows, of which each input of a stream has some."""
+        by_stream: dict[str, int] = {}
+        for stream, rows in late:
+            by_stream[stream] = by_stream.get(stream, 0) + rows
+        return cls(sum(by_stream.values()), held=held, late_by_stream=by_stream)
 
 
 BY_INCREMENTS = "incrementally"

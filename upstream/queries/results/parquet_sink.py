@@ -33,7 +33,7 @@ class ParquetSink:
     The file of result 12 is `epoch-000000000012.parquet`. It appears complete, by renaming, and
     survives a crash of the machine. The metadata of its schema has the result's properties, such as
     `upstream.epoch`. Readers may remove old files, except the newest one: it says where a new query
-    goes on.
+    goes on. Parquet has no intervals, so the query has to cast them to text.
 
     >>> from tempfile import TemporaryDirectory
     >>> from upstream import Engine, ManualClock

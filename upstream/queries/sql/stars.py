@@ -47,7 +47,7 @@ def hide_columns(
 
 def _hide(star: exp.Star, by_alias: Mapping[str, tuple[str, ...]], names: tuple[str, ...]) -> str:
     around = star.parent
-    if isinstance(around, exp.Func) and name_of(around) == "count":
+    if around is not None and name_of(around) == "count":
         return ""
     if isinstance(around, exp.Column):
         names = by_alias.get(around.table.lower(), ())
