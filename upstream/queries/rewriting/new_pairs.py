@@ -65,8 +65,10 @@ def _is_projection(query: exp.Query, inputs: int, duck: Duck) -> bool:
     """Tell whether each row of the result comes from one pair of the inputs."""
     if not isinstance(query, exp.Select):
         return False
-    numbers = {chunk_index(node) for node in source_nodes(query) if isinstance(node, exp.Table)}
-    if not numbers >= set(range(inputs)):
+    sources = [node for node in source_nodes(query) if isinstance(node, exp.Table)]
+    if sources and (where := query.args.get("where")) is not None:
+        sources += where.find_all(exp.Table)  # EXISTS and IN, as far as inputs are joined by them
+    if not {chunk_index(node) for node in sources} >= set(range(inputs)):
         return False
     try:
         check_projection(query, functions_of(duck))
