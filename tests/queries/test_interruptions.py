@@ -60,7 +60,8 @@ QUERIES = {
                     LEFT JOIN epochs(asks, 10, keep => 2) a ON a.k = b.k AND a.x > b.x""",
     "punctuations": """SELECT epoch, window_start, x
                        FROM epochs(bids, punctuation => note::INT % 4 = 0, keep => 2)""",
-    "objects": """SELECT b.epoch, b.window_end, b.x, a.x AS y FROM epochs(bids, by => k, keep => 2) b
+    "objects": """SELECT b.epoch, b.window_end, b.x, a.x AS y
+                  FROM epochs(bids, by => k, keep => 2) b
                   JOIN epochs(asks, by => k, keep => 2) a ON b.x < a.x""",
     "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
     "chain of news": "SELECT k, y + 1 AS y FROM seen",

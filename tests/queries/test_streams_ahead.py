@@ -165,3 +165,16 @@ def answers_to(engine: Engine, sql: str, steps: Steps) -> Rows:
             append(engine, stream, *times)
             rows += pairs(query) if has_results else []
         return sorted(rows + pairs(query))
+
+
+@pytest.mark.parametrize(("sql", "epochs"), [(BY_TIME, 3), (BAND, 0)], ids=["epochs", "interval"])
+def test_append_reports_how_far_a_stream_is_ahead(engine: Engine, sql: str, epochs: int) -> None:
+    query = engine.continuous_query(sql)
+    append(engine, "y", 0)
+    append(engine, "x", 0, 10, 20, 30)
+    pairs(query)
+    appended = engine.append("x", {"t": [30], "k": [0], "v": [0]})
+    assert (appended, appended.rows_ahead, appended.epochs_ahead) == (1, 3, epochs)
+    append(engine, "y", 30)
+    pairs(query)
+    assert appended.rows_ahead == appended.epochs_ahead == 0
