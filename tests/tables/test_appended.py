@@ -65,18 +65,24 @@ def test_a_stream_that_is_far_ahead_is_refused_and_goes_on_afterwards(
     monkeypatch.setattr("upstream.tables.engine_stream._BACKLOG_ROWS", 100)
     with engine() as made, made.continuous_query(sql) as query:
         made.append("b", {"t": [0], "k": [0]})
-        times, accepted = np.arange(100), 0
+        accepted = [0]
         with pytest.raises(StreamFullError, match="a joined stream is behind"):
-            while accepted < 100:
-                made.append("a", {"t": times + 100 * accepted, "k": times})
-                accepted += 1
+            _fill(made, accepted)
         query.evaluate()
         held, waiting = query.statistics().rows_held, query.statistics().rows_waiting
         assert (held <= 700, waiting >= 2_000) == (True, True)
-        made.append("b", {"t": [100 * accepted], "k": [0]})
+        made.append("b", {"t": [100 * accepted[0]], "k": [0]})
         count = sum(result.table.num_rows for result in _all(query))
-        assert count == (10 * accepted - 1 if sql == EPOCHS else 1)
+        assert count == (10 * accepted[0] - 1 if sql == EPOCHS else 1)
         assert query.statistics().rows_waiting == 0
+
+
+def _fill(made: Engine, accepted: list[int]) -> None:
+    """Append batches until one is refused, and count those that are accepted."""
+    times = np.arange(100)
+    while accepted[0] < 100:
+        made.append("a", {"t": times + 100 * accepted[0], "k": times})
+        accepted[0] += 1
 
 
 def _all(query: ContinuousQuery) -> Iterator[Result]:

@@ -43,7 +43,8 @@ def test_a_failure_leaves_what_is_known() -> None:
 
 
 def test_an_epoch_that_goes_on_is_computed_a_few_times_only() -> None:
-    ahead, calls = AnswerAhead(), []
+    ahead = AnswerAhead()
+    calls: list[None] = []
 
     def run() -> pa.Table:
         calls.append(None)
