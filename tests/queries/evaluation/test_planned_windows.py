@@ -304,8 +304,8 @@ def query_over(window: str) -> ParsedQuery:
         ("hop(ticks, 9, 3)", None, ""),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "allowed_lateness", "no row is late"),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
-        ("epochs(ticks, 9)", "allowed_lateness", "an epoch is committed once"),
-        ("epochs(trades, rows => 9)", "allowed_lateness", "an epoch is committed once"),
+        ("epochs(ticks, 9)", "allowed_lateness", "an epoch is answered once"),
+        ("epochs(trades, rows => 9)", "allowed_lateness", "an epoch is answered once"),
         ("epochs(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
     ],
 )
@@ -317,7 +317,7 @@ def test_a_choice_that_a_window_cannot_have_is_refused(
         refuse_unfitting(query, 0, Choices(allowed_lateness=1, close_after=1))
         return
     choice: dict[str, Any] = {name: 1}
-    with pytest.raises(WindowError, match=f"^{name} applies to .*{why}") as caught:
+    with pytest.raises(WindowError, match=f"^{name} does not apply here: .*{why}") as caught:
         refuse_unfitting(query, 0, Choices(**choice))
     assert shown(caught) == window
     refuse_unfitting(query, 0, Choices())

@@ -202,6 +202,8 @@ def test_the_condition_means_for_a_row_what_the_user_wrote(duck: Duck) -> None:
         ("epochs(trades, '1 month', keep => 119989)", "119989)", "keep is too large"),
         ("epochs(ticks, 10, keep => INTERVAL '1 s')", "INTERVAL", "chunks are counted"),
         ("epochs(ticks, 10, keep => tick)", "tick)", "keep must be a constant"),
+        ("epochs(ticks, 10, keep => 'all')", "'all'", "keep must be a whole number"),
+        ("epochs(ticks, rows => 'all')", "'all'", "rows must be a whole number"),
         ("epochs(ticks, 10, pairing => newest)", "newest)", "a pairing is named by a string"),
         ("epochs(ticks, 10, pairing => 'newst')", "'newst'", "did you mean newest?"),
         ("epochs(ticks, 10, pairing => 'x')", "'x'", "newest, newest-window, window"),

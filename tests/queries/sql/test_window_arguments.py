@@ -52,3 +52,17 @@ def test_an_argument_that_does_not_fit_is_shown_where_it_is(
     with refused(WindowError, place, reason) as caught:
         window_of(call)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        ("epochs(ticks, punctuate => sensor = 'a')", "did you mean punctuation?"),
+        ("epochs(ticks, 10, chunks => 12)", "choose one of by, empty, keep, length, "),
+        ("tumble(ticks, sise => 10)", "did you mean size?"),
+    ],
+)
+def test_a_hint_names_the_arguments_that_there_are(call: str, hint: str) -> None:
+    with pytest.raises(WindowError) as caught:
+        window_of(call)
+    assert caught.value.hint.startswith(hint)

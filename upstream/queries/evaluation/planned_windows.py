@@ -40,10 +40,10 @@ def refuse_unfitting(parsed: ParsedQuery, number: int, choices: Choices) -> None
     """Refuse an option that the window with this number cannot have."""
     clause = parsed.windows[number]
     if choices.allowed_lateness is not None and (why := _is_never_late(clause)):
-        reason = f"allowed_lateness applies to source-time windows: {why}"
+        reason = f"allowed_lateness does not apply here: {why}"
         parsed.refuse(WindowError, number, reason, "leave it out")
     if choices.close_after is not None and (why := _closes_anyway(clause)):
-        reason = f"close_after applies to source-time windows with a slide: {why}"
+        reason = f"close_after does not apply here: {why}"
         parsed.refuse(WindowError, number, reason, "leave it out")
 
 
@@ -67,11 +67,11 @@ def refuse_epochs_in_view(parsed: ParsedQuery) -> None:
 
 
 def _is_never_late(clause: WindowClause) -> str:
-    """Return why no row can be too late for a window, or "" if one can be."""
+    """Return why late rows cannot change a window, or "" if they can."""
     if clause.kind is WindowKind.LANDMARK:
         return "a landmark accepts late rows anyway"
     if clause.kind is WindowKind.EPOCHS:
-        return "an epoch is committed once"
+        return "an epoch is answered once"
     if clause.kind is WindowKind.SESSION:
         return "a row extends an open session, and a session that has ended does not change"
     if clause.axis is Axis.ROWS:

@@ -27,6 +27,7 @@ from sqlglot import exp
 
 from ...errors import QueryError, WindowError
 from .foreign_forms import OFFSET_ARGUMENT
+from .names import did_you_mean
 from .source_text import SourceText, places_in_brackets
 from .trees import place_of
 from .window_clause import WindowKind
@@ -171,9 +172,12 @@ class WindowArguments:
 
     def _read_named(self, argument: exp.Expr) -> None:
         name = _name_of(argument)
-        if name not in (*self._form.sizes, *self._form.named):
-            reason = _NEVER_EMPTY.get(self.kind) if name == "empty" else None
-            self.refuse(reason or f"{self.kind} has no argument {name}", argument)
+        known = (*self._form.sizes, *self._form.named)
+        if name not in known:
+            if name == "empty" and (reason := _NEVER_EMPTY.get(self.kind)):
+                self.refuse(reason, argument)
+            hint = did_you_mean(name, [each for each in known if each != "timecol"])
+            self.refuse(f"{self.kind} has no argument {name}", argument, hint)
         if name in self._values:
             self.refuse(f"{self.kind} has the argument {name} twice", argument)
         self._values[name] = argument.expression

@@ -191,7 +191,11 @@ class WindowLengths:
             return constant_size(self._arguments[name])
         except NotConstantError as error:
             reason = str(error)
-            self._refuse(name, f"{_described(name)} {reason}" if reason == _CONSTANT else reason)
+            if reason == _CONSTANT:
+                reason = f"{_described(name)} {reason}"
+            elif name in _COUNTS:
+                reason = f"{name} must be a whole number"
+            self._refuse(name, reason)
 
     def count(self, name: str) -> int:
         """Return a number of rows."""
@@ -287,6 +291,7 @@ def _described(name: str) -> str:
     return _DESCRIBED.get(name, f"the {name} of a window")
 
 
+_COUNTS: Final = {"keep", "rows"}
 _DESCRIBED: Final = {
     "gap": "the gap between sessions",
     "length": "the length of an epoch",
