@@ -13,7 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...held_interrupt import HeldInterrupt
+from ...tables.appended import Lead
 from ..chunks.grid import FOREVER
+from ..chunks.reading import MOST_AHEAD
 from ..results.answer import Answer, Answers, Counts, Description
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class IntervalEvaluation:
         "_failed",
         "_failing",
         "_join",
+        "_leads",
         "_over_pairs",
         "_preserved",
         "_reading",
@@ -61,6 +64,7 @@ class IntervalEvaluation:
         self._failing = failing
         self._failed = 0
         """How many of the pairs that failed have been reported."""
+        self._leads: tuple[Lead, ...] = ()
         self._since: float | None = None
         """When the first row arrived that was fed since the last answer."""
         self._due: float | None = None
@@ -69,10 +73,11 @@ class IntervalEvaluation:
     def take_in(self, now: float) -> None:
         """Read what waits, find its pairs, and evict what can meet no further row."""
         self._feed()  # what was read and then interrupted
-        while (moment := self._reading.read(_ROWS)) is not None:
+        while (moment := self._reading.read(_ROWS, self._too_far_ahead())) is not None:
             self._feed()
             self._evict(moment)
         self._evict(now)
+        self._leads = tuple(Lead(self._rows_ahead(i)) for i in range(len(self._reading.inputs)))
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give one answer for the pairs that were found, and rows that have no partner."""
@@ -102,6 +107,10 @@ class IntervalEvaluation:
         moments = [self._leaves_at(number) for number in preserved]
         self._due = min((moment for moment in moments if moment is not None), default=None)
         return self._due
+
+    def leads(self) -> tuple[Lead, ...]:
+        """Return how far each stream is ahead of the others."""
+        return self._leads
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
@@ -155,6 +164,18 @@ class IntervalEvaluation:
             known = [end for end in ends if end is not None]
             if len(known) == len(ends):
                 self._join.evict(number, max(min(known), -FOREVER))  # no time is before that
+
+    def _too_far_ahead(self) -> frozenset[int]:
+        """Return the inputs of which no more is read until the others have caught up."""
+        if self._join.held_rows < MOST_AHEAD:
+            return frozenset()
+        inputs = range(len(self._reading.inputs))
+        return frozenset(i for i in inputs if self._rows_ahead(i) >= MOST_AHEAD)
+
+    def _rows_ahead(self, number: int) -> int:
+        """Return how many held rows of an input are newer than all rows of another one."""
+        time = self._reading.behind(number)
+        return self._join.held_beyond(number, -FOREVER if time is None else time)
 
     def _others(self, number: int) -> list[int]:
         return [each for each in range(len(self._reading.inputs)) if each != number]
