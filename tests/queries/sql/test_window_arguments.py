@@ -23,7 +23,7 @@ from .example_streams import refused, window_of
         ("hop(trades, INTERVAL '1 minute')", "hop(", "hop needs a slide"),
         ("hop(trades, slide => INTERVAL '1 minute')", "hop(", "hop needs a size"),
         ("hop(ticks, 1, size => 1, slide => 1)", "size =>", "the argument size twice"),
-        ("tumble(ticks, slide => 10)", "slide =>", "has no argument slide"),
+        ("tumble(ticks, slide => 10)", "slide =>", r"has no argument slide[^$]*write hop\("),
         ("rows(trades)", "rows(", "rows needs a size"),
         (
             "latest(trades, 3)",
@@ -52,17 +52,3 @@ def test_an_argument_that_does_not_fit_is_shown_where_it_is(
     with refused(WindowError, place, reason) as caught:
         window_of(call)
     assert caught.value.hint
-
-
-@pytest.mark.parametrize(
-    ("call", "hint"),
-    [
-        ("epochs(ticks, punctuate => sensor = 'a')", "did you mean punctuation?"),
-        ("epochs(ticks, 10, chunks => 12)", "choose one of by, empty, keep, length, "),
-        ("tumble(ticks, sise => 10)", "did you mean size?"),
-    ],
-)
-def test_a_hint_names_the_arguments_that_there_are(call: str, hint: str) -> None:
-    with pytest.raises(WindowError) as caught:
-        window_of(call)
-    assert caught.value.hint.startswith(hint)

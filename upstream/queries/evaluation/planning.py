@@ -405,8 +405,11 @@ class Planner:
                 continue
             if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
                 stream = window.stream
-                reason = f"all rows of {stream} would have to be kept for the join with a window"
-                hint = f"use latest({stream}), or give it the same window"
+                is_epochs = self._parsed.windows[numbers[0]].kind is WindowKind.EPOCHS
+                what = "epochs" if is_epochs else "a window"
+                reason = f"all rows of {stream} would have to be kept for the join with {what}"
+                hint = "give it epochs, too, " if is_epochs else "give it the same window, "
+                hint += f"or use latest({stream})"
                 self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
             side_table = SideTable(self._newest_reader(i), schema, self._duck)
