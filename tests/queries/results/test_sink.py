@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -272,6 +273,47 @@ def test_what_does_not_fit_a_sink_is_refused(engine: Engine) -> None:
     engine.continuous_query(SUMS, sink=sink)
     with pytest.raises(ParameterError, match="no other query has"):
         engine.continuous_query(SUMS, sink=sink)
+
+
+def assert_nothing_reads(engine: Engine) -> None:
+    """Fail if anything besides the engine itself reads a stream."""
+    append(engine, "bids", (1,), (2,))
+    engine.sql("FROM bids")
+    assert engine._catalogue.streams["bids"].log.stored_rows == 0
+
+
+@pytest.mark.parametrize("cut", ["rows => 2", "by => k", "punctuation => x = 3"])
+def test_epochs_that_are_not_cut_by_time_need_a_sink_without_epochs(
+    engine: Engine, cut: str
+) -> None:
+    text = f"SELECT sum(x) AS x FROM epochs(bids, {cut})"
+    with pytest.raises(
+        StatementError, match="repeated one cannot be told from a new one"
+    ) as caught:
+        engine.continuous_query(text, sink=MemorySink(committed=4, epoch=4))
+    assert "a sink that has no results, or cut the epochs by time" in caught.value.hint
+    assert not engine.queries
+    assert_nothing_reads(engine)
+    engine.continuous_query(text, sink=MemorySink(committed=4))  # of windows, which are no epochs
+    engine.continuous_query(text, sink=MemorySink())
+    by_time = text.replace(cut, "10")
+    engine.continuous_query(by_time, sink=MemorySink(committed=4, epoch=4))
+
+
+def test_a_sink_may_refuse_columns_before_the_query_exists(engine: Engine) -> None:
+    class TextSink(MemorySink):
+        def check(self, schema: pa.Schema) -> None:
+            """Refuse all columns that are no text."""
+            for field in schema:
+                if not pa.types.is_string(field.type):
+                    raise TypeError(field.name)
+
+    with pytest.raises(TypeError, match=r"^n$"):
+        engine.continuous_query("SELECT k, x AS n FROM bids", sink=TextSink())
+    assert not engine.queries
+    assert_nothing_reads(engine)
+    query = engine.continuous_query("SELECT k, x::TEXT AS n FROM bids", sink=TextSink())
+    assert engine.queries == (query,)
 
 
 def test_a_closed_query_leaves_its_sink_to_another(engine: Engine) -> None:
