@@ -88,9 +88,9 @@ class Engine:
     then has a result whenever one of them ends.
 
     An epoch is a numbered chunk of a stream. Streams with the same cuts are joined chunk by chunk;
-    `keep` is how many chunks are kept, by default one. `pairing => 'newest'`, `'newest-window'` or
-    `'window'` says which of them meet, and with `'window'` each pair of rows is answered once.
-    `punctuate` ends an epoch. Rows have the columns `epoch`, `window_start` and `window_end`.
+    `keep` is how many chunks are kept, by default one. `pairing` is `'newest'`, `'newest-window'`
+    or `'window'`, with which each pair of rows is answered once. `punctuate` ends an epoch. Rows
+    have the columns `epoch`, `window_start` and `window_end`.
 
     Any thread may call any method. One thread evaluates at a time, and `append` does not wait for
     it.
@@ -352,27 +352,27 @@ class Engine:
     ) -> ContinuousQuery:
         """Create a standing query; it reads what is appended from now on.
 
-        With `append` semantics every result counts, and up to `keep` results wait. With `update`
-        only the newest one does. Without a window, `append` returns each new row once, and `update`
-        the newest row of each key. A key whose newest row does not pass WHERE, or that was deleted,
-        is in no result. `append` also returns each pair of rows of joined streams once, if the
-        condition limits their distance in time. A column without an alias is named after its text.
+        With `append` semantics every result counts, and up to `keep` results wait to be taken. With
+        `update` only the newest one does. Without a window, `append` returns each new row once, or
+        each pair of rows if the join limits how far apart in time they are. `update` returns the
+        newest row of each key, unless it does not pass WHERE or was deleted. A column without an
+        alias is named after its text.
 
         `emit` says when there are results: at each slide of the window (`"slide"`), when they
         change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
         time between results. Only the first empty window after one with rows has a result.
+
         A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
         newest. Then its windows have results again; with `update`, only the newest window. After
-        `close_after` without rows, windows close without a further row, and
-        or in the unit of a time column of numbers.
+        `close_after` without rows, windows close without a further row, and joins of streams do not
+        wait for one. These times are in seconds, or in the unit of a time column of numbers.
 
-        Rows on which the query fails, such as in a cast of a text that is not a number, are left
-        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error.
-        `evaluation` is `"increments"`, `"whole"` (in full), or `"measured"` (whichever is cheaper).
-        `callback` receives results when `run` serves the query; `weight` is the importance of the
-        query's staleness. `sink` takes the results, each once, by its number; see `Sink`. `into`
-        names a new stream for them, as in CREATE STREAM … AS; `key` and `time` are columns of the
-        result. With `deletes`, a key that leaves the result is deleted.
+        Rows on which the query fails, as in a cast of a text that is not a number, are left out and
+        counted in `result.rows_failed`; with `on_error="fail"` the result is an error. `evaluation`
+        is `"increments"`, `"whole"` (in full), or `"measured"` (whichever is cheaper). `callback`
+        receives results when `run` serves the query; `weight` is the importance of its staleness.
+        `sink` takes each result once, by its number; see `Sink`. `into` names a new stream for the
+        results with this `key` and `time`; with `deletes`, a key that leaves them is deleted.
         """
         self._check_open()
         choices = Choices(

@@ -149,17 +149,18 @@ class PositionNotKeptError(UpStreamError, LookupError):
 class StreamFullError(UpStreamError):
     """A stream of an engine accepts no more rows until queries have read the rows that wait.
 
-    This happens while another thread evaluates for a long time, or the sink of a query fails. No
-    row of the batch was accepted. `stream` names the stream, and `rows` is the number of rows that
-    wait.
+    This happens while another thread evaluates for a long time, a stream that this one is joined
+    with does not advance, or the sink of a query fails. No row of the batch was accepted. `stream`
+    names the stream, and `rows` is the number of rows that wait.
     """
 
     def __init__(self, stream: str, rows: int) -> None:
         self.stream = stream
         self.rows = rows
         super().__init__(
-            f"{rows:,} rows of {stream} wait, because another thread evaluates or the sink of a "
-            "query fails; append again when that is over, or evaluate queries more often"
+            f"{rows:,} rows of {stream} wait, because another thread evaluates, a joined stream is "
+            "behind, or the sink of a query fails; append again when that is over, or evaluate "
+            "queries more often"
         )
 
 

@@ -298,6 +298,31 @@ def test_a_packet_is_missed_once_it_can_have_no_partner_any_more(engine: Engine)
     assert found == [(0, [(0, 7)]), (60, [(1, None), (2, 8)]), (120, [(3, None)])]
 
 
+KEPT = "epochs(rt2, 60, keep => 2) s2"
+FOUND = {
+    "SEMI JOIN": f"SEMI JOIN {KEPT} ON s1.pid = s2.pid",
+    "EXISTS": f"WHERE EXISTS (FROM {KEPT} WHERE s1.pid = s2.pid)",
+    "IN": f"WHERE s1.pid IN (SELECT pid FROM {KEPT})",
+}
+NOT_FOUND = {
+    "ANTI JOIN": f"ANTI JOIN {KEPT} ON s1.pid = s2.pid",
+    "NOT EXISTS": f"WHERE NOT EXISTS (FROM {KEPT} WHERE s1.pid = s2.pid)",
+    "IS NULL": f"LEFT JOIN {KEPT} ON s1.pid = s2.pid WHERE s2.pid IS NULL",
+}
+
+
+@pytest.mark.parametrize("name", [*FOUND, *NOT_FOUND])
+def test_a_packet_is_found_or_missed_once_in_every_spelling(engine: Engine, name: str) -> None:
+    """The packets are those of the test above."""
+    join = {**FOUND, **NOT_FOUND}[name]
+    query = engine.continuous_query(f"SELECT s1.pid FROM epochs(rt1, 60, keep => 2) s1 {join}")
+    engine.append("rt1", seen((0, 0, 0), (1, 1, 0), (2, 50, 0), (3, 61, 0), (4, 180, 0)))
+    engine.append("rt2", seen((0, 0, 7), (2, 65, 8), (2, 66, 8), (4, 190, 9)))
+    found, missed = [[(0,)], [(2,)], []], [[], [(1,)], [(3,)]]
+    answers = [rows_of(each.table) for each in query.results()]
+    assert answers == (found if name in FOUND else missed)
+
+
 # Longer streams
 
 CHUNKS = 24

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from copy import deepcopy
 from random import Random
 
 import duckdb
@@ -17,13 +18,15 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from upstream import ContinuousQuery, Engine, ManualClock, Result
-from upstream.queries.choices import Emit, Semantics, Way
+from upstream.queries.choices import Choices, Emit, Semantics, Way
 
 from .epoch_cases import KINDS, NAMES, STREAMS, Case, Event, random_case
-from .epoch_model import EpochModel
+from .epoch_model import TICK, EpochModel
 
 CASES = int(os.environ.get("EPOCH_CASES", "120"))
 PARTS = 4  # which run beside one another
+SECONDS = 40.0
+"""So far the model looks into the future."""
 WAYS: tuple[Way, ...] = ("increments", "whole", "measured")
 
 
@@ -54,9 +57,8 @@ class Sides:
         """
         self.clock.advance(1.0 + int(self.clock.now()) - self.clock.now())
         model = case.model(self.clock.now())
-        query = self.engine.continuous_query(
-            case.text, semantics, evaluation=way, close_after=case.close_after
-        )
+        choices = Choices(semantics, evaluation=way, close_after=case.close_after)
+        query = self._query(case, choices)
         found: list[Result] = []
         try:
             for event in case.events:
@@ -67,6 +69,15 @@ class Sides:
             return self._compared(case, model, found, query)
         finally:
             query.close()
+
+    def _query(self, case: Case, choices: Choices) -> ContinuousQuery:
+        return self.engine.continuous_query(
+            *(case.text, choices.semantics),
+            evaluation=choices.evaluation,
+            emit=choices.emit,
+            close_after=choices.close_after,
+            keep=choices.keep,
+        )
 
     def _let_happen(self, event: Event, model: EpochModel) -> None:
         now = self.clock.now()
@@ -116,14 +127,10 @@ class Sides:
         """Return how what the query answers when it is asked differs from the model, or ''."""
         self.clock.advance(1.0 + int(self.clock.now()) - self.clock.now())
         model = case.model(self.clock.now())
-        asked = self.engine.continuous_query(
-            *(case.text, semantics),
-            evaluation=way,
-            emit=emit,
-            close_after=case.close_after,
-            keep=2,
+        choices = Choices(
+            semantics, evaluation=way, emit=emit, close_after=case.close_after, keep=2
         )
-        with closing(asked) as query:
+        with closing(self._query(case, choices)) as query:
             for event in [*case.events, Event("read"), Event("read")]:
                 self._let_happen(event, model)
                 if event.what != "read" or not model.answered(self.clock.now()):
@@ -136,6 +143,30 @@ class Sides:
                 if told := self._compared_rows(case, model, newest - 1, result):
                     return told
         return ""
+
+    def difference_in_time(self, case: Case, way: Way) -> str:
+        """Return when the clock would end an epoch, if the query waits for another moment."""
+        self.clock.advance(1.0 + int(self.clock.now()) - self.clock.now())
+        model = case.model(self.clock.now())
+        choices = Choices(evaluation=way, close_after=case.close_after)
+        with closing(self._query(case, choices)) as query:
+            for event in [*case.events, Event("read")]:
+                self._let_happen(event, model)
+                if event.what != "read":
+                    continue
+                query.results()
+                found = query._evaluated._evaluation.due_at()
+                expected = self._next_due(model)
+                if found != expected and (found is None or found < self.clock.now() + SECONDS):
+                    return f"at {self.clock.now()}: {found}, not {expected}"
+        return ""
+
+    def _next_due(self, model: EpochModel) -> float | None:
+        """Return when there will be another answer if no row comes, or None if it is far away."""
+        future, now = deepcopy(model), self.clock.now()
+        answered = future.answered(now)
+        moments = (now + TICK * number for number in range(1, int(SECONDS / TICK) + 1))
+        return next((each for each in moments if future.answered(each) != answered), None)
 
     def close(self) -> None:
         self.engine.close()
@@ -175,6 +206,15 @@ def test_a_query_that_is_asked_answers_for_the_newest_epoch_that_ended(
     case = random_case(random)
     note(case)
     assert not sides.difference_when_asked(case, way, semantics, emit)
+
+
+@given(random=st.randoms(use_true_random=False), way=st.sampled_from(WAYS))
+def test_a_query_waits_until_the_moment_at_which_the_clock_ends_an_epoch(
+    random: Random, way: Way, sides: Sides
+) -> None:
+    case = random_case(random)
+    note(case)
+    assert not sides.difference_in_time(case, way)
 
 
 @pytest.mark.slow

@@ -340,11 +340,11 @@ def test_the_open_chunk_is_evaluated_when_there_is_a_portion_of_it(
     portions: int, rows: int, end: int
 ) -> None:
     read = Read(Windows(2, 1))
-    assert read.reading.portion(0, portions) < -1_000
+    assert read.reading.portion(0, portions, read.walk) < -1_000
     read.add(0, 1.0, -4, -3, -2, -1)  # four rows are what the next chunk is expected to have
     read.add(0, 2.0, *range(rows))
     read.read()
-    assert read.reading.portion(0, portions) == end
+    assert read.reading.portion(0, portions, read.walk) == end
 
 
 def test_forgotten_chunks_are_no_longer_held() -> None:

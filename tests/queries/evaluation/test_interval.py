@@ -222,6 +222,24 @@ def test_a_side_that_never_had_a_row_is_not_waited_for(house: House) -> None:
     assert rows_of(query) == [(12, "k", 2, None, None)]
 
 
+def test_the_engine_runs_a_query_when_the_clock_lets_a_row_leave(house: House) -> None:
+    found: list[object] = []
+    query = house.engine.continuous_query(
+        PAIRS.format(on=NEAR).replace("JOIN", "LEFT JOIN"),
+        close_after=3,
+        callback=lambda result: found.extend(result.table.to_pylist()),
+    )
+    house.append("a", (16, "k", 3))
+    house.engine.run(1.0)
+    assert (found, query.is_due()) == ([], False)
+    house.clock.advance(4)
+    assert query.is_due()
+    assert query.staleness() == 1.0
+    house.engine.run(1.0)
+    assert found == [{"t": 16, "k": "k", "x": 3, "u": None, "y": None}]
+    assert not query.is_due()
+
+
 @pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "FULL JOIN"])
 def test_an_idle_side_does_not_let_the_other_one_grow(house: House, join: str) -> None:
     query = house.query(PAIRS.format(on=NEAR).replace("JOIN", join), close_after=3)

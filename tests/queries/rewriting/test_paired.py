@@ -328,6 +328,10 @@ def test_the_inputs_are_in_the_order_of_from(duck: Duck) -> None:
             "SELECT v FROM chunk_0 x, chunk_1 y, LATERAL (SELECT x.k AS l) z",
             "LATERAL joins are not made of pairs of rows",
         ),
+        (
+            "SELECT #5 FROM chunk_0 x JOIN chunk_1 y ON x.k = y.k",
+            "a column by its number in FROM can be any column: name the columns instead",
+        ),
     ],
 )
 def test_other_forms_are_refused_with_a_reason(sql: str, reason: str, duck: Duck) -> None:

@@ -65,7 +65,8 @@ class CommonProgress:
         """Return when a time will have passed without further rows, or None if it never will."""
         moments = [each.passes_at(time) for each in self._progress]
         moments += [each.idle_from() for each in self._progress]
-        for moment in sorted(moment for moment in moments if moment is not None):
+        # what was idle before the newest batch arrived is not known any more
+        for moment in sorted(max(moment, self._known) for moment in moments if moment is not None):
             passed = self._high_at(moment)
             if passed is not None and passed >= time:
                 return moment

@@ -12,7 +12,7 @@ of the same moment may still come.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from heapq import merge
 from math import inf, nextafter
 from typing import TYPE_CHECKING, NamedTuple
@@ -202,13 +202,14 @@ class OrderedReading:
         self.passes_by_clock = all(each.silent_from() is not None for each in inputs)
         """Whether time also passes without rows."""
 
-    def read(self, most_rows: int) -> float | None:
+    def read(self, most_rows: int, without: Set[int] = frozenset()) -> float | None:
         """Read batches of about so many rows; return the arrival of the last one, or None.
 
-        At least one batch is read, if any waits.
+        At least one batch is read, if any waits, apart from the batches of inputs that have to wait
+        for others.
         """
         rows, last = 0, None
-        for number, batch in self._waiting():
+        for number, batch in self._waiting(without):
             rows += batch.rows.num_rows
             if last is not None and rows > most_rows:
                 break
@@ -232,11 +233,18 @@ class OrderedReading:
         known = [moment for moment in moments if moment is not None]
         return max(silent, min(known)) if known else None
 
-    def _waiting(self) -> Iterator[tuple[int, Batch]]:
+    def behind(self, number: int) -> int | None:
+        """Return the least time that another input has reached; None if one has not begun."""
+        others = [each.reached for other, each in enumerate(self.inputs) if other != number]
+        known = [time for time in others if time is not None]
+        return min(known) if len(known) == len(others) else None
+
+    def _waiting(self, without: Set[int]) -> Iterator[tuple[int, Batch]]:
         """Return what waits in the order of arrival; of one moment, in the order of inputs."""
         waiting = [
             [(number, batch) for batch in each.reader.peek()]
             for number, each in enumerate(self.inputs)
+            if number not in without
         ]
         return merge(*waiting, key=lambda item: (item[1].arrival, item[0]))
 

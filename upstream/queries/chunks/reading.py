@@ -32,7 +32,7 @@ _OPEN_ROWS: Final = 65_536
 """If a chunk has this many rows, they are evaluated although more may arrive."""
 
 
-_MOST_AHEAD: Final = 1_000_000
+MOST_AHEAD: Final = 1_000_000
 """If an input has this many rows of chunks that wait for other inputs, no more of it are read."""
 _NEARLY: Final = 0.9
 """A chunk with this part of the rows of the chunk before it is nearly complete."""
@@ -306,8 +306,8 @@ class Reading(Inputs):
 
     def _is_full(self, number: int, walk: Walk) -> bool:
         """Tell whether so many rows of an input wait for the others that no more are read."""
-        is_large = self.rows[number].rows >= _MOST_AHEAD
-        return is_large and self._lead(number, walk).rows >= _MOST_AHEAD
+        is_large = self.rows[number].rows >= MOST_AHEAD
+        return is_large and self._lead(number, walk).rows >= MOST_AHEAD
 
     def _lead(self, number: int, walk: Walk) -> Lead:
         chunk = self.inputs[number].open_chunk()

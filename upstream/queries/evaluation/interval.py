@@ -10,27 +10,20 @@ The rows of the pairs that were found are then what the query runs over (`rewrit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from ...held_interrupt import HeldInterrupt
-from ...rows.arrow_data import empty_table
+from ...tables.appended import Lead
 from ..chunks.grid import FOREVER
+from ..chunks.reading import MOST_AHEAD
 from ..results.answer import Answer, Answers, Counts, Description
-from ..results.failing_rows import Spared, spare
-from ..sql.names import PAIR
 
 if TYPE_CHECKING:
-    from ...database.prepared import Prepared
     from ..chunks.ordered_reading import OrderedReading
     from ..pairs.tracked_join import TrackedJoin
     from ..results.failing_rows import FailingRows
     from ..rewriting.interval_bounds import Band
+    from .over_pairs import OverPairs
 
 _ROWS: Final = 32_768
 """Rows are joined in portions of this size: rows that are close in time meet few others. About so
@@ -46,11 +39,11 @@ class IntervalEvaluation:
         "_failed",
         "_failing",
         "_join",
+        "_leads",
+        "_over_pairs",
         "_preserved",
         "_reading",
-        "_schema",
         "_since",
-        "_whole",
     )
 
     def __init__(
@@ -60,19 +53,18 @@ class IntervalEvaluation:
         *,
         band: Band,
         preserved: tuple[int, ...],
-        whole: Prepared,
-        schema: pa.Schema,
+        over_pairs: OverPairs,
         failing: FailingRows,
     ) -> None:
         self._reading = reading
         self._join = join
         self._band = band
         self._preserved = preserved
-        self._whole = whole
-        self._schema = schema
+        self._over_pairs = over_pairs
         self._failing = failing
         self._failed = 0
         """How many of the pairs that failed have been reported."""
+        self._leads: tuple[Lead, ...] = ()
         self._since: float | None = None
         """When the first row arrived that was fed since the last answer."""
         self._due: float | None = None
@@ -81,17 +73,16 @@ class IntervalEvaluation:
     def take_in(self, now: float) -> None:
         """Read what waits, find its pairs, and evict what can meet no further row."""
         self._feed()  # what was read and then interrupted
-        while (moment := self._reading.read(_ROWS)) is not None:
+        while (moment := self._reading.read(_ROWS, self._too_far_ahead())) is not None:
             self._feed()
             self._evict(moment)
         self._evict(now)
+        self._leads = tuple(Lead(self._rows_ahead(i)) for i in range(len(self._reading.inputs)))
 
     def answers(self, now: float, keep: int) -> Answers:
         """Give one answer for the pairs that were found, and rows that have no partner."""
-        rows = self._join.ready(None)
         failed, error = self._failing.count, self._failing.error
-        found = self._results(rows)
-        table = pa.concat_tables(found.results) if found.results else empty_table(self._schema)
+        table, found = self._over_pairs.sparing(self._join.ready(None))
         left_out = failed - self._failed + found.rows_failed
         due = next((each for each in (self._since, self._due) if each is not None), now)
         answer = Answer(None, None, min(due, now), 0, table, None, left_out, found.error or error)
@@ -116,6 +107,10 @@ class IntervalEvaluation:
         moments = [self._leaves_at(number) for number in preserved]
         self._due = min((moment for moment in moments if moment is not None), default=None)
         return self._due
+
+    def leads(self) -> tuple[Lead, ...]:
+        """Return how far each stream is ahead of the others."""
+        return self._leads
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
@@ -145,7 +140,7 @@ class IntervalEvaluation:
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB."""
-        self._whole.close()
+        self._over_pairs.close()
         self._join.close()
 
     # Reading
@@ -170,6 +165,18 @@ class IntervalEvaluation:
             if len(known) == len(ends):
                 self._join.evict(number, max(min(known), -FOREVER))  # no time is before that
 
+    def _too_far_ahead(self) -> frozenset[int]:
+        """Return the inputs of which no more is read until the others have caught up."""
+        if self._join.held_rows < MOST_AHEAD:
+            return frozenset()
+        inputs = range(len(self._reading.inputs))
+        return frozenset(i for i in inputs if self._rows_ahead(i) >= MOST_AHEAD)
+
+    def _rows_ahead(self, number: int) -> int:
+        """Return how many held rows of an input are newer than all rows of another one."""
+        time = self._reading.behind(number)
+        return self._join.held_beyond(number, -FOREVER if time is None else time)
+
     def _others(self, number: int) -> list[int]:
         return [each for each in range(len(self._reading.inputs)) if each != number]
 
@@ -187,22 +194,6 @@ class IntervalEvaluation:
         end = first + self._band.partners_end(number, other) + 1
         return self._reading.completes_at(other, end)
 
-    # Answering
-
-    def _results(self, rows: Mapping[int, pa.Table]) -> Spared:
-        """Run the query over the rows of pairs, and leave out the pairs on which it fails."""
-        count = max([_last_pair(table) for table in rows.values()]) + 1
-        if not count:
-            return Spared([], [], None)
-        return spare(partial(self._run, rows, count), pa.table({PAIR: np.arange(count)}))
-
-    def _run(self, rows: Mapping[int, pa.Table], count: int, pairs: pa.Table) -> pa.Table:
-        """Run the query over the rows of some pairs, whose numbers follow one another."""
-        if pairs.num_rows < count:
-            first = pairs.column(0)[0].as_py() if pairs.num_rows else count
-            rows = {each: _within(table, first, pairs.num_rows) for each, table in rows.items()}
-        return self._whole.run(**{f"chunk_{number}": table for number, table in rows.items()})
-
     def _newer(self, number: int, other: int) -> str:
         """Say how much newer partners can be."""
         most = self._band.most[number, other]
@@ -212,15 +203,3 @@ class IntervalEvaluation:
         unit = " seconds" if definition.units_per_second else ""
         length = f"{abs(most) * definition.seconds_per_unit:g}{unit}"
         return f"up to {length} newer" if most > 0 else f"at least {length} older"
-
-
-def _last_pair(rows: pa.Table) -> int:
-    """Return the greatest number of a pair, or -1."""
-    last = pc.max(rows.column(PAIR)).as_py()
-    return -1 if last is None else int(last)
-
-
-def _within(rows: pa.Table, first: int, count: int) -> pa.Table:
-    """Return the rows of some pairs."""
-    numbers = rows.column(PAIR).to_numpy()
-    return rows.filter(pa.array((numbers >= first) & (numbers < first + count)))

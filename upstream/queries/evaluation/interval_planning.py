@@ -18,10 +18,9 @@ from ..rewriting.paired import paired
 from ..rewriting.rows_of_pairs import check_rows_of_pairs
 from ..rewriting.time_arithmetic import are_of_one_kind
 from ..sql.functions import functions_of
-from ..sql.lending import prepare
-from ..sql.names import PAIR
 from ..sql.standing_needs import cause_and_cure
 from .interval import IntervalEvaluation
+from .over_pairs import OverPairs
 
 if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
@@ -60,19 +59,14 @@ class IntervalPlanner:
             given.failing,
             reach=Reach(ahead),
         )
-        pair = pa.field(PAIR, pa.int64())
-        lent = {
-            f"chunk_{number}": definition.schema.append(pair)
-            for number, definition in definitions.items()
-        }
+        schemas = {number: each.schema for number, each in definitions.items()}
         inputs = [self._input(number, reader) for number, reader in enumerate(readers)]
         return IntervalEvaluation(
             OrderedReading(inputs),
             join,
             band=band,
             preserved=self._paired.preserved,
-            whole=prepare(given.duck, self._paired.whole, lent),
-            schema=given.schema.inner,
+            over_pairs=OverPairs(self._paired, schemas, given.duck, given.schema.inner),
             failing=given.failing,
         )
 

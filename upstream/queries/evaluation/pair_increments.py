@@ -17,9 +17,7 @@ import pyarrow as pa
 from ...held_interrupt import HeldInterrupt
 from ..pairs.reach import Reach
 from ..pairs.tracked_join import TrackedJoin
-from ..results.failing_rows import spare
-from ..sql.lending import prepare
-from ..sql.names import PAIR
+from .over_pairs import OverPairs
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from ..chunks.windows import Span
     from ..results.failing_rows import FailingRows
     from ..rewriting.paired import PairedQuery
-
-_PAIRS = "pairs"
 
 
 class PairIncrements:
@@ -46,7 +42,6 @@ class PairIncrements:
         "_kept",
         "_kind",
         "_over_pairs",
-        "_schema",
     )
 
     def __init__(
@@ -62,12 +57,8 @@ class PairIncrements:
     ) -> None:
         reach = Reach.of_chunks(kept)
         self._join = TrackedJoin(paired, schemas, duck, failing, reach=reach)
-        lent = {
-            f"chunk_{i}": each.append(pa.field(PAIR, pa.int64())) for i, each in schemas.items()
-        }
-        self._over_pairs = prepare(duck, paired.whole, lent)
+        self._over_pairs = OverPairs(paired, schemas, duck, schema)
         self._kept = kept
-        self._schema = schema
         self._failing = failing
         self._is_row_wise = is_row_wise
         self._kind = paired.kind
@@ -151,34 +142,9 @@ class PairIncrements:
         for number, kept in self._kept.items():
             self._join.evict(number, epoch - kept + 1)
 
-    def _result(self, tables: Mapping[int, pa.Table]) -> tuple[pa.Table, int, str | None]:
+    def _result(self, rows: Mapping[int, pa.Table]) -> tuple[pa.Table, int, str | None]:
         """Run the query over the rows of pairs; count the pairs that it fails on."""
         if not self._is_row_wise:
-            return self._run(tables), 0, None
-        count = 1 + max(_last(table) for table in tables.values())
-
-        def run(pairs: pa.Table) -> pa.Table:
-            numbers = pairs.column(_PAIRS).to_numpy()
-            if len(numbers) == count:
-                return self._run(tables)
-            first, end = (int(numbers[0]), int(numbers[-1]) + 1) if len(numbers) else (0, 0)
-            return self._run({i: _between(table, first, end) for i, table in tables.items()})
-
-        spared = spare(run, pa.table({_PAIRS: np.arange(count)}))
-        found = pa.concat_tables([self._schema.empty_table(), *spared.results])
-        return found, spared.rows_failed, spared.error
-
-    def _run(self, tables: Mapping[int, pa.Table]) -> pa.Table:
-        result = self._over_pairs.run(**{f"chunk_{i}": table for i, table in tables.items()})
-        return result if result.schema.equals(self._schema) else result.cast(self._schema)
-
-
-def _last(table: pa.Table) -> int:
-    """Return the greatest number of a pair, or -1."""
-    numbers = table.column(PAIR).to_numpy()
-    return int(numbers.max()) if len(numbers) else -1
-
-
-def _between(table: pa.Table, first: int, end: int) -> pa.Table:
-    numbers = table.column(PAIR).to_numpy()
-    return table.filter(pa.array((numbers >= first) & (numbers < end)))
+            return self._over_pairs.run(rows), 0, None
+        table, spared = self._over_pairs.sparing(rows)
+        return table, spared.rows_failed, spared.error

@@ -281,8 +281,10 @@ class Planner:
         except NotIncrementalError as error:
             self._refuse_keeping_all(split_query, numbers, error.reason)
         readers = [self._reader(i) for i in numbers]
-        found = self._plan_of(split_query, planner.evaluation(readers), readers, side_tables)
-        return replace(found, incomplete="each result contains only new rows")
+        evaluation = planner.evaluation(readers)
+        found = self._plan_of(split_query, evaluation, readers, side_tables)
+        words = "each result contains only new rows"
+        return replace(found, incomplete=words, leads=evaluation.leads)
 
     def _refuse_keeping_all(
         self, split_query: SplitQuery, numbers: list[int], of_join: str

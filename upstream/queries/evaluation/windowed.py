@@ -187,6 +187,7 @@ class WindowedEvaluation:
         def commit() -> None:
             self._walk, self._last_answer = walk, last
             self._forget()
+            self._reading.note_leads(walk)
             if is_timed:
                 self._learn(sum(each.is_occupied for each in due[left_out:]), seconds)
 

@@ -196,6 +196,14 @@ class HeldRows:
         """Hold only what stays. Nothing can fail here."""
         self._pieces = pieces
 
+    def beyond(self, place: int) -> int:
+        """Return how many rows have a greater place. O(pieces)."""
+        found = [
+            len(piece.places) - int(np.searchsorted(piece.places, place, side="right"))
+            for piece in self._pieces
+        ]
+        return sum(found)
+
     def first_alone(self) -> int | None:
         """Return the least place of a row that has met no partner."""
         found = [piece.places[piece.met == ALONE] for piece in self._pieces]

@@ -145,6 +145,10 @@ class TrackedJoin:
         """How many rows are held for later partners."""
         return sum(held.rows for held in self._held.values())
 
+    def held_beyond(self, number: int, place: int) -> int:
+        """Return how many held rows of an input have a greater place."""
+        return self._held[number].beyond(place)
+
     def feed(self, number: int, rows: pa.Table, places: NDArray[np.int64]) -> Take:
         """Join new rows of an input with the held rows of the others.
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from ..sql.functions import functions_of
-from ..sql.trees import chunk_index
 from ..sql.window_clause import PairingName
-from .block import check_projection, source_nodes
 from .not_incremental import NotIncrementalError
 from .paired import PairedQuery, paired
+from .rows_of_pairs import check_rows_of_pairs
 from .split_query import SplitQuery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+    from sqlglot import exp
 
     from ...database.duck import Duck
     from ..sql.window_clause import WindowClause
@@ -50,26 +48,20 @@ def new_pairs(
         return f"the pairing is '{pairing}'"
     if not is_named and sum(each.keep > 1 for each in windows) < 2:
         return "at most one input keeps more than one chunk, so no pair comes twice"
-    is_projection = _is_projection(query, len(windows), duck)
-    if not is_named and not is_projection:
-        return "a row of the result may come from several pairs"
     try:
         found = paired(query, range(len(windows)), schemas, duck)
     except NotIncrementalError as error:
         return error.reason
-    split = SplitQuery(tuple(windows), (), found.whole, None, query, is_projection)
-    return NewPairs(found, split)
+    reason = _several_pairs(found.whole, duck)
+    if reason and not is_named:
+        return f"a row of the result may come from several pairs: {reason}"
+    return NewPairs(found, SplitQuery(tuple(windows), (), found.whole, None, query, not reason))
 
 
-def _is_projection(query: exp.Query, inputs: int, duck: Duck) -> bool:
-    """Tell whether each row of the result comes from one pair of the inputs."""
-    if not isinstance(query, exp.Select):
-        return False
-    numbers = {chunk_index(node) for node in source_nodes(query) if isinstance(node, exp.Table)}
-    if not numbers >= set(range(inputs)):
-        return False
+def _several_pairs(whole: exp.Query, duck: Duck) -> str:
+    """Return why a row of the result may come from several pairs; "" if it cannot."""
     try:
-        check_projection(query, functions_of(duck))
-    except NotIncrementalError:
-        return False
-    return True
+        check_rows_of_pairs(whole, functions_of(duck))
+    except NotIncrementalError as error:
+        return error.reason
+    return ""
