@@ -162,6 +162,7 @@ def test_rows_are_accepted_although_the_sink_of_their_reader_fails(
 def test_rows_are_refused_when_too_many_wait_for_a_sink_that_fails(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(engine_stream, "_BACKLOG_ROWS", 1)
     monkeypatch.setattr(engine_stream, "_MOST_ROWS", 3)
     sink = MemorySink()
     query = engine.continuous_query(SUMS, sink=sink)
@@ -169,15 +170,15 @@ def test_rows_are_refused_when_too_many_wait_for_a_sink_that_fails(
     append(engine, "bids", (1, 1), (11, 2))
     with pytest.raises(SinkError):
         query.evaluate()
-    append(engine, "bids", (12, 1), (13, 1))
+    append(engine, "bids", *[(time, 1) for time in range(12, 16)])
     for _ in range(2):
         with pytest.raises(StreamFullError, match="or the sink of a query fails"):
-            append(engine, "bids", (14, 1))
-    assert query.statistics().rows_waiting == 2
+            append(engine, "bids", (16, 1))
+    assert query.statistics().rows_waiting == 4
     sink.breaks.clear()
     append(engine, "bids", (21, 1))
     query.evaluate()
-    assert sink.rows() == {0: [(1,)], 1: [(4,)]}
+    assert sink.rows() == {0: [(1,)], 1: [(6,)]}
 
 
 def test_a_query_that_fills_a_stream_waits_for_the_sink_of_its_reader(
