@@ -24,6 +24,7 @@ from tests.benchmarks.epoch_figures import (
     at_intervals,
     under_stress,
 )
+from tests.benchmarks.epoch_peers import MODULES, PEER_CHUNKS, measured
 from tests.benchmarks.epoch_races import EpochRace
 from tests.benchmarks.epoch_systems import QC, QD
 
