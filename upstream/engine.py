@@ -262,9 +262,9 @@ class Engine:
     def punctuate(self, stream: str) -> None:
         """End the open epoch of each `epochs` over a stream; the rows that follow begin the next.
 
-        Where epochs are cut by time, the epoch of the newest row ends, and later rows of it are
-        late. Where they are cut by count, by object or by a condition, the open epoch ends even if
-        it has no rows. Other queries are not affected. Raises StreamFullError like `append`.
+        By time, the epoch of the stream's newest row ends, and later rows of it are late. An epoch
+        in which the stream has no row does not end by this; use `close_after` for that. By count,
+        object or condition, the open epoch ends even without rows. May raise StreamFullError.
         """
         self._check_open()
         entry = self._to_fill(stream)

@@ -450,7 +450,7 @@ class EvaluatedQuery:
         if description.merges is None:
             lines = [*description.about, description.now, *into]
             return "\n".join([*lines, whole(split)] if sql else lines)
-        split_into = [explain(split, description.merges)] if split.leaves else []
+        split_into = [explain(split, description.merges, description.noun)] if split.leaves else []
         lines = [*description.about, *split_into, description.now, *into]
         return "\n".join([*lines, parts(split)] if sql else lines)
 

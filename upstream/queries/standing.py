@@ -26,6 +26,7 @@ from .results.result_stream import ResultStream
 from .results.sink import SinkWriter
 from .sql import is_reserved, stream_of_results
 from .sql.names import reserved
+from .sql.window_clause import Axis
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -131,7 +132,15 @@ class StandingQueries:
         if any(each.sink is sink for each in self._catalogue.evaluated()):
             raise ParameterError("sink", sink, "a sink that no other query has")
         writer = SinkWriter(sink, name)
-        evaluated = self._evaluated(text, self._plan(text, choices), choices, sink=writer)
+        planned = self._plan(text, choices)
+        try:
+            writer.check(planned.schema.outer)
+            if writer.given_epoch is not None:
+                _check_repeatable(text, planned)
+        except BaseException:
+            planned.close()
+            raise
+        evaluated = self._evaluated(text, planned, choices, sink=writer)
         with HeldInterrupt():
             return self._added(text, evaluated, name, choices.weight)
 
@@ -244,6 +253,17 @@ def _only(sink: Sink, callback: Callback | None, into: ResultsInto | None) -> Si
     if into is not None:
         raise ParameterError("into", into.name, "left out: the sink takes the results")
     return sink
+
+
+def _check_repeatable(text: str, planned: Plan) -> None:
+    """Raise StatementError for epochs of which a sink cannot tell whether it has them."""
+    if any(window.axis is Axis.ORDINAL for window in planned.split.windows):
+        reason = (
+            "the sink has epochs already, and epochs that are not cut by time are numbered from 0 "
+            "by each query: a repeated one cannot be told from a new one"
+        )
+        hint = "give the query a sink that has no results, or cut the epochs by time"
+        raise StatementError(reason, text, hint=hint)
 
 
 def _check_options(into: ResultsInto, choices: Choices) -> None:

@@ -226,6 +226,7 @@ class WindowPlanner:
             ahead=self._ahead(increments),
             skips=self._skips(increments),
             about=self._about(has_new_pairs=isinstance(increments, PairIncrements)),
+            noun=self._clauses[0].kind.noun,
         )
 
     def _skips(self, increments: WindowIncrements) -> bool:

@@ -84,6 +84,7 @@ class WindowedEvaluation:
         "_increments",
         "_last_answer",
         "_lateness",
+        "_noun",
         "_portions",
         "_reading",
         "_readings",
@@ -110,6 +111,7 @@ class WindowedEvaluation:
         ahead: AnswerAhead | None = None,
         skips: bool = False,
         about: tuple[str, ...] = (),
+        noun: str = "window",
     ) -> None:
         self._reading = reading
         self._walk = walk
@@ -124,6 +126,8 @@ class WindowedEvaluation:
         """The result of the open epoch, if it can be computed before its end."""
         self._about = about
         """The lines with which a description begins."""
+        self._noun = noun
+        """The word for a window in descriptions."""
         self._skips = skips
         """Whether only the newest of several due windows is answered, and no rows are taken into
         the others."""
@@ -235,12 +239,12 @@ class WindowedEvaluation:
     def describe(self) -> Description:
         """Describe how the query is evaluated at the moment."""
         way, count = self._way, self._portions.count
-        words = way.describe(self._increments.way)
+        words = way.describe(self._increments.way, self._noun)
         if way.is_whole and way.most_rows == FOREVER:
             return Description(words, about=self._about)
         if count > 1 and not way.is_whole:
             words += f"; the open chunk is evaluated in {count} portions"
-        return Description(words, self._increments.describe(), self._about)
+        return Description(words, self._increments.describe(), self._about, self._noun)
 
     # Working ahead
 
