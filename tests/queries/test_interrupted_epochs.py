@@ -84,7 +84,7 @@ def run(name: str, interrupter: Interrupter, patch: pytest.MonkeyPatch) -> list[
     """Run a query over a few batches, each evaluated until that is not interrupted."""
     case, clock = CASES[name], ManualClock()
     with Engine(clock=clock, stopwatch=ManualClock()) as engine, patch.context() as held:
-        held.setattr(reading, "_MOST_AHEAD", case.most_ahead)
+        held.setattr(reading, "MOST_AHEAD", case.most_ahead)
         make_streams(engine)
         query = engine.continuous_query(
             *(case.text, case.semantics), close_after=case.close_after, evaluation=case.way
