@@ -66,7 +66,9 @@ def test_no_pair_comes_twice_if_one_input_keeps_chunks(
 )
 def test_a_row_of_several_pairs_is_over_the_buffered_chunks(text: str, shared_duck: Duck) -> None:
     found = reason(text, 2, 2, duck=shared_duck)
-    assert found.startswith(("a row of the result may come from several pairs: ", "the inputs must"))
+    assert found.startswith(
+        ("a row of the result may come from several pairs: ", "the inputs must")
+    )
 
 
 def test_the_query_can_ask_for_what_is_over_new_pairs(shared_duck: Duck) -> None:

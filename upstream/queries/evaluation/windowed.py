@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .answer_ahead import AnswerAhead
     from .bounds import WindowBounds
     from .chosen_way import ChosenWay, Portions
+    from .epoch_feed import EpochFeed
     from .finish import Finishing
 
 
@@ -93,6 +94,7 @@ class WindowedEvaluation:
         "_stopwatch",
         "_walk",
         "_way",
+        "feed",
     )
 
     def __init__(
@@ -112,7 +114,10 @@ class WindowedEvaluation:
         skips: bool = False,
         about: tuple[str, ...] = (),
         noun: str = "window",
+        feed: EpochFeed | None = None,
     ) -> None:
+        self.feed = feed
+        """From which rows on the streams can be read again, for epochs."""
         self._reading = reading
         self._walk = walk
         self._increments = increments
