@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import (
+    CommitError,
     NameTakenError,
     ParameterError,
-    SinkError,
     StatementError,
     UnknownNameError,
 )
@@ -331,20 +331,20 @@ class Catalogue:
         return [view for view in views if stream in view.streams and view.wants_upkeep()]
 
     def evaluate_readers(self, stream: str) -> bool:
-        """Let everything that reads a stream read what waits there; tell whether no sink failed."""
+        """Let everything that reads a stream read what waits there; tell whether none failed."""
         relieved = [reader.relieve() for reader in self.reading(stream)]
         return all(relieved)
 
     def make_room(self, stream: EngineStream) -> None:
         """Let what reads a stream read it, if many rows wait there.
 
-        Raise SinkError if the stream is full and the sink of a reader fails.
+        Raise CommitError if the stream is full and the sink or the record of a reader fails.
         """
         if stream.is_crowded():
             for reader in self.reading(stream.definition.name):
                 try:
                     reader.evaluate_alone()
-                except SinkError:
+                except CommitError:
                     if stream.is_full():
                         raise
 

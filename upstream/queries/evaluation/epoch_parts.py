@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -178,19 +179,31 @@ class EpochParts:
 def _spoken(clause: WindowClause, definition: StreamDefinition) -> str:
     """Return how a stream is cut, in words."""
     if clause.cut is EpochCut.COUNT:
-        return f"every {clause.rows:,} rows"
+        return _every(clause.rows, "row")
     if clause.cut is EpochCut.OBJECT:
         return f"by {', '.join(clause.per)}"
     if clause.cut is EpochCut.PUNCTUATION:
         return f"after rows with {clause.condition}"
     on = "arrival" if clause.axis is Axis.ARRIVAL else definition.time
     if clause.unit is Unit.MONTHS:
-        return f"every {clause.slide} months of {on}"
+        months = _every(clause.slide, "month")
+        return f"{months if clause.slide % 12 else _every(clause.slide // 12, 'year')} of {on}"
     is_arrival = clause.axis is Axis.ARRIVAL
     per_second = MICROSECONDS if is_arrival else definition.units_per_second
     if per_second is None:
         return f"every {clause.slide:,} of {on}"
-    return f"every {float(clause.slide / per_second):,g} seconds of {on}"
+    seconds = Fraction(clause.slide) / per_second
+    unit, length = next((each for each in _UNITS.items() if seconds % each[1] == 0), _SECOND)
+    return f"{_every(seconds / length, unit)} of {on}"
+
+
+_SECOND: Final = ("second", 1)
+_UNITS: Final = {"day": 86_400, "hour": 3_600, "minute": 60}
+"""Seconds of the units in which lengths are written if they divide them."""
+
+
+def _every(count: Fraction | int, unit: str) -> str:
+    return f"every {unit}" if count == 1 else f"every {float(count):,.12g} {unit}s"
 
 
 def _chunks(count: int) -> str:

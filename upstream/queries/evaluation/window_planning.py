@@ -30,6 +30,7 @@ from ..sql.window_clause import Axis, WindowKind
 from .answer_ahead import AnswerAhead
 from .bounds import Bounds
 from .chosen_way import MOST_JOINED_ROWS, MOST_ROWS, ChosenWay, Portions
+from .epoch_feed import EpochFeed
 from .epoch_parts import PORTIONS as EPOCH_PORTIONS
 from .epoch_parts import EpochParts, paired_clauses
 from .finish import Finish
@@ -226,12 +227,21 @@ class WindowPlanner:
             ahead=self._ahead(increments),
             skips=self._skips(increments),
             about=self._about(has_new_pairs=isinstance(increments, PairIncrements)),
+            noun=self._clauses[0].kind.noun,
+            feed=self._feed(inputs, increments),
         )
 
     def _skips(self, increments: WindowIncrements) -> bool:
         """Tell whether the rows of epochs that are not answered need not be taken in."""
         is_update = self._given.choices.semantics == "update"
         return self._epochs is not None and is_update and increments.can_skip
+
+    def _feed(self, inputs: Sequence[Input], increments: WindowIncrements) -> EpochFeed | None:
+        """Return from which rows on epochs can be read again."""
+        if self._epochs is None:
+            return None
+        is_inner = increments.can_skip
+        return EpochFeed(inputs, self._clauses, self._given.choices, is_inner=is_inner)
 
     def _about(self, *, has_new_pairs: bool) -> tuple[str, ...]:
         """Return what is said first when the query is described."""
