@@ -18,6 +18,8 @@ EPOCHS = int(os.environ.get("LASTING_EPOCHS", "10000"))
 MOST_TIME = 1.3
 MOST_MEGABYTES = 12.0
 MOST_OBJECTS = 500
+MOST_ROWS = 20
+"""An interval join holds the rows of some seconds, which are not always as many."""
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -33,5 +35,5 @@ def test_an_epoch_costs_as_much_after_ten_thousand(case: str) -> None:
     table.row("Python objects, more", late.objects - early.objects, MOST_OBJECTS, "")
     table.row("tables of DuckDB, more", late.tables - early.tables, 0, "")
     table.row("prepared statements, more", late.statements - early.statements, 0, "")
-    table.row("rows held, more", late.rows_held - early.rows_held, 0, "")
+    table.row("rows held, more", late.rows_held - early.rows_held, MOST_ROWS, "")
     table.assert_met()
