@@ -126,7 +126,7 @@ def test_epochs_in_the_order_of_arrival_keep_their_numbers(tmp_path: Path) -> No
         query = sums(engine, COUNTS)
         append(engine, "bids", *[(0, x) for x in range(5)])
         assert (numbers(query), query.positions) == ([(0, 0), (1, 1)], {"bids": 2})
-        with pytest.raises(QueryError, match="bids cannot be punctuated: .* 'sums' are numbered"):
+        with pytest.raises(QueryError, match=r"bids cannot be punctuated: .* 'sums' are numbered"):
             engine.punctuate("bids")
         engine.punctuate("asks")
     with opened(tmp_path) as engine:

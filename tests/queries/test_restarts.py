@@ -1,4 +1,4 @@
-"""Queries over epochs go on after a restart: no epoch is lost, numbered twice, or answered otherwise.
+"""Queries over epochs go on after a restart as if there had been none.
 
 A feed is a list of rows and punctuations in order. An engine takes them in until it is killed: at
 any event, or at any step of the disk. The next one takes them in from the positions of the query.
@@ -19,8 +19,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from upstream import ContinuousQuery, Engine, ManualClock, QueryError, Result
-from upstream.disk import Disk
+from upstream import Engine, ManualClock, Result
 from upstream.queries import query_records
 from upstream.queries.choices import Way
 from upstream.rows.stream_definition import StreamDefinition
@@ -47,29 +46,28 @@ class KillingDisk(QuickDisk):
     """How many steps are left; None for a disk that kills nothing."""
 
     def write(self, path: Path, content: bytes | memoryview) -> None:
-        if self._is_last():
-            super().write(path, memoryview(content)[: len(content) // 2])
-            raise KilledError
-        super().write(path, content)
+        """Write all, or only a half in the last step."""
+        is_last = KillingDisk.left == 1
+        super().write(path, memoryview(content)[: len(content) // 2] if is_last else content)
         self._step()
 
     def sync(self, path: Path) -> None:
+        """Do nothing."""
         self._step()
 
     def sync_names(self, folder: Path) -> None:
+        """Do nothing; the last step ends after a record was renamed."""
         self._step()
 
     def rename(self, path: Path, new: Path) -> None:
+        """Rename a file, unless this is the last step."""
         self._step()
         super().rename(path, new)
-
-    def _is_last(self) -> bool:
-        return KillingDisk.left == 1
 
     def _step(self) -> None:
         if KillingDisk.left is not None:
             KillingDisk.left -= 1
-            if KillingDisk.left <= 0:
+            if KillingDisk.left == 0:
                 KillingDisk.left = None
                 raise KilledError
 

@@ -60,7 +60,7 @@ def test_a_record_is_read_as_it_was_written() -> None:
         pytest.param(None, id="none"),
         pytest.param(-5, id="int"),
         pytest.param(0.1, id="float"),
-        pytest.param(datetime(2026, 1, 2, 3, 4, 5, 6), id="naive"),  # noqa: DTZ001  # a TIMESTAMP
+        pytest.param(datetime(2026, 1, 2, 3, 4, 5, 6), id="naive"),
         pytest.param(datetime(2026, 1, 2, tzinfo=UTC), id="aware"),
         pytest.param(date(2026, 1, 2), id="date"),
         pytest.param(np.datetime64(1, "ns"), id="nanoseconds"),
