@@ -1,8 +1,8 @@
 """Where the chunks of an input began in its stream, so that they can be read again from there.
 
-A chunk by time may begin anywhere in a batch, and rows before it do no harm: they belong to earlier
-chunks, or are late. So the position is that of the batch. A chunk that is numbered in the order of
-arrival has to begin with exactly its first row.
+A chunk by time may be begun too early, since rows before it do no harm: they belong to earlier
+chunks, or are late. So in a batch whose rows are not in order, all chunks begin with the batch. A
+chunk that is numbered in the order of arrival has to begin with exactly its first row.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ class FeedPositions:
 
     def took(self, batch: Batch, cut: Cut) -> None:
         """Note the chunks that begin in a batch; this cannot fail."""
-        if self._newest is None:
-            for chunk, _ in cut.pieces:
-                self._first.setdefault(chunk, batch.first)
-            return
         position = batch.first
+        if self._newest is None:
+            for chunk, rows in cut.pieces:
+                self._first.setdefault(chunk, position)
+                position += rows.num_rows if cut.is_in_order else 0
+            return
         is_known = cut.ordinals is not None and not cut.ordinals.failed
         for chunk, rows in cut.pieces:
             if chunk > self._newest:
