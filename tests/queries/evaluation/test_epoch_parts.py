@@ -129,7 +129,7 @@ def test_only_rows_that_get_columns_later_are_completed(duck: Duck) -> None:
 
 def test_it_says_what_is_buffered_and_what_an_epoch_answers_with(duck: Duck) -> None:
     of = parts(duck, clause(2), in_order(rows=5), definitions=(TIMED, UNTIMED))
-    buffers, answer = of.describe(has_new_pairs=False)
+    buffers, answer = of.describe(has_new_pairs=False, why_buffered="a reason")
     assert "every 10 of time" in buffers
-    assert answer == "an epoch answers with the query over the buffered chunks"
-    assert "its new pairs" in of.describe(has_new_pairs=True)[1]
+    assert answer == "an epoch answers with the query over the buffered chunks: a reason"
+    assert "its new pairs" in of.describe(has_new_pairs=True, why_buffered="")[1]

@@ -117,19 +117,18 @@ class EpochParts:
         ordinals = OrdinalCuts(self._division(clause, definition))
         return OrderCuts(ordinals, partial(self._fail, number))
 
-    def describe(self, *, has_new_pairs: bool) -> tuple[str, ...]:
-        """Say what is buffered, and what an epoch answers with."""
+    def describe(self, *, has_new_pairs: bool, why_buffered: str) -> tuple[str, ...]:
+        """Say what is buffered, what an epoch answers with, and why."""
         buffers = [
             f"{each.stream} cut {_spoken(each, definition)}, {_chunks(each.keep)}"
             for each, definition in zip(self._clauses, self._definitions, strict=True)
         ]
-        pairing = next((each.pairing for each in self._clauses if each.pairing), None)
         answer = "the query over the buffered chunks"
+        answer += f": {why_buffered}" if why_buffered else ""
         if has_new_pairs:
-            pairing = PairingName.WINDOW
             answer = "its new pairs: each pair once, when the later of its chunks is complete"
-        named = "" if pairing is None else f" (pairing '{pairing}')"
-        return f"epoch by epoch: {'; '.join(buffers)}", f"an epoch answers with {answer}{named}"
+            answer += f" (pairing '{PairingName.WINDOW}')"
+        return f"epoch by epoch: {'; '.join(buffers)}", f"an epoch answers with {answer}"
 
     def _division(self, clause: WindowClause, definition: StreamDefinition) -> Division:
         if clause.cut is EpochCut.COUNT:

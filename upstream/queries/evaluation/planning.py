@@ -195,7 +195,9 @@ class Planner:
         ]
         windows = WindowPlanner(self._given, numbers)
         query, side_tables = self._without_side_tables(numbers)
-        pairs = self._new_pairs(query, numbers)
+        found_pairs = self._new_pairs(query, numbers)
+        pairs = found_pairs if isinstance(found_pairs, NewPairs) else None
+        windows.why_buffered = found_pairs if isinstance(found_pairs, str) else ""
         split_query = pairs.split if pairs else self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
         reset: Callable[[], None] | None = None
@@ -217,11 +219,11 @@ class Planner:
         found = replace(found, is_shareable=is_shareable)
         return self._together(found, windows, readers) if is_shareable else found
 
-    def _new_pairs(self, query: Query, numbers: Sequence[int]) -> NewPairs | None:
-        """Return the query over new pairs, if its epochs answer with these."""
+    def _new_pairs(self, query: Query, numbers: Sequence[int]) -> NewPairs | str:
+        """Return the query over new pairs or, if epochs do not answer with these, the reason."""
         windows = [self._parsed.windows[i] for i in numbers]
         if windows[0].kind is not WindowKind.EPOCHS or len(windows) == 1:
-            return None
+            return ""
         found = new_pairs(query, windows, self._schemas_of(numbers), self._duck)
         if isinstance(found, NewPairs):
             return found
@@ -229,7 +231,7 @@ class Planner:
             hint = "leave pairing out: then the query is over the chunks that the inputs keep"
             reason = f"the pairs of this query cannot be told apart: {found}"
             self._parsed.refuse(WindowError, numbers[0], reason, hint)
-        return None
+        return found
 
     def _schemas_of(self, numbers: Sequence[int]) -> dict[str, pa.Schema]:
         """Return the schemas of chunks by their new numbers."""
