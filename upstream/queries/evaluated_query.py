@@ -298,17 +298,24 @@ class EvaluatedQuery:
             self._others.make_room(into.stream)
         for side_table in self._plan.side_tables:
             side_table.refresh(now)
-        self._evaluation.take_in(now)
-        every = self._emitter.every
-        self._holds_back = every is not None and self._emitter.held_until(now) is not None
-        if not self._holds_back:
-            self._give(now)
+        while self._read_and_give(now):
+            pass
         due_at = self._next_due()
         self._cost.note(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
         if into is not None:
             self._others.make_room(into.stream)
         return now
+
+    def _read_and_give(self, now: float) -> bool:
+        """Read what waits, and give what is due; tell whether more can be read after that."""
+        self._evaluation.take_in(now)
+        paused = self._plan.paused()
+        every = self._emitter.every
+        self._holds_back = every is not None and self._emitter.held_until(now) is not None
+        if not self._holds_back:
+            self._give(now)
+        return not all(reader.is_paused for reader in paused)
 
     def _is_quiet(self, now: float) -> bool:
         """Tell whether nothing has happened since the last evaluation."""

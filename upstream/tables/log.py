@@ -315,7 +315,7 @@ class LogReader:
     `punctuations` likewise.
     """
 
-    __slots__ = ("_log", "deletions", "origin", "position", "punctuations")
+    __slots__ = ("_log", "deletions", "is_paused", "origin", "position", "punctuations")
 
     def __init__(
         self,
@@ -328,6 +328,8 @@ class LogReader:
         self.origin = self.position = position
         self.deletions = deletions
         self.punctuations = punctuations
+        self.is_paused = False
+        """Whether its query reads no more of it until other streams have caught up."""
 
     @property
     def follows_deletions(self) -> bool:
@@ -336,7 +338,9 @@ class LogReader:
 
     @property
     def waiting(self) -> int:
-        """How many rows, deletions and punctuations that it follows wait for this reader."""
+        """How many rows, deletions and punctuations can be read; none while it is paused."""
+        if self.is_paused:
+            return 0
         if self.deletions is None and self.punctuations is None:
             waiting = self._log.rows_seen - self.position  # as each query asks often
             return waiting if waiting > 0 else 0

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ...held_interrupt import HeldInterrupt
@@ -153,14 +153,17 @@ class Inputs:
     Times are expressed by numbers of chunks: a number stands for the beginning of that chunk.
     """
 
-    __slots__ = ("_common", "grid", "inputs", "passes_by_clock", "progress")
+    __slots__ = ("_common", "_held_back", "grid", "inputs", "passes_by_clock", "progress")
 
-    def __init__(self, inputs: Sequence[Input], common: CommonProgress | None = None) -> None:
+    def __init__(self, inputs: Sequence[Input], *, is_common: bool = False) -> None:
         self.inputs = inputs
-        self._common = common
+        self.progress = [each.progress for each in inputs]
+        self._held_back: dict[int, float] = {}
+        """The inputs of which no more is read until others have caught up, each with the arrival of
+        what waits first: until then time has passed for it."""
+        self._common = CommonProgress(self.progress, self._held_back) if is_common else None
         """How far time has passed if an idle input delays nothing; otherwise each one is waited
         for."""
-        self.progress = [each.progress for each in inputs]
         self.grid = inputs[0].grid
         self.passes_by_clock = all(each.passes_by_clock for each in self.progress)
         """Whether time also passes without rows for all of them."""
@@ -173,7 +176,11 @@ class Inputs:
         if self._common is not None:
             time = self._common.passed(now)
             return None if time is None else self.grid.chunk_of(time)
-        passed = [each.passed(now) for each in self.progress]
+        waits_from = self._held_back.get
+        passed = [
+            each.passed(min(now, waits_from(number, now)))
+            for number, each in enumerate(self.progress)
+        ]
         known = [each for each in passed if each is not None]
         return self.grid.chunk_of(min(known)) if len(known) == len(passed) else None
 
@@ -251,9 +258,7 @@ class Reading(Inputs):
         epochs: Marks | None = None,
     ) -> None:
         is_common = epochs is not None and any(each.progress.close_after for each in inputs)
-        super().__init__(
-            inputs, CommonProgress([each.progress for each in inputs]) if is_common else None
-        )
+        super().__init__(inputs, is_common=is_common)
         self._epochs = epochs
         completing = [None if epochs is None else epochs.completing(i) for i in range(len(inputs))]
         self.rows = [
@@ -276,6 +281,8 @@ class Reading(Inputs):
     def read(self, walk: Walk) -> bool:
         """Read what waits, and tell whether there was anything."""
         has_rows = False
+        self._read_on(self._held_back)
+        self._held_back.clear()
         for number, entry in self._waiting(walk):
             has_rows = True
             each = self.inputs[number]
@@ -303,12 +310,20 @@ class Reading(Inputs):
         if self._common is not None:
             waiting.sort(key=lambda each: each[1].arrival)
         is_alone = self._epochs is None or len(self.inputs) == 1
-        full: set[int] = set()
         for number, entry in waiting:
-            if not is_alone and number not in full and self._is_full(number, walk):
-                full.add(number)
-            if number not in full:
+            if not is_alone and number not in self._held_back and self._is_full(number, walk):
+                self._held_back[number] = entry.arrival
+                self.inputs[number].reader.is_paused = True
+            if number not in self._held_back:
                 yield number, entry
+
+    def resume(self, walk: Walk) -> None:
+        """Read on, with the next reading, what others have caught up with."""
+        self._read_on([number for number in self._held_back if not self._is_full(number, walk)])
+
+    def _read_on(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self.inputs[number].reader.is_paused = False
 
     def _noting(self, number: int, cut: Cut, arrival: float) -> Callable[[], None]:
         if self._epochs is None:

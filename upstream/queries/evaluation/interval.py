@@ -73,10 +73,9 @@ class IntervalEvaluation:
     def take_in(self, now: float) -> None:
         """Read what waits, find its pairs, and evict what can meet no further row."""
         self._feed()  # what was read and then interrupted
-        while (moment := self._reading.read(_ROWS, self._too_far_ahead())) is not None:
-            self._feed()
-            self._evict(moment)
-        self._evict(now)
+        held_back = self._read(now)
+        for number, each in enumerate(self._reading.inputs):
+            each.reader.is_paused = number in held_back
         self._leads = tuple(Lead(self._rows_ahead(i)) for i in range(len(self._reading.inputs)))
 
     def answers(self, now: float, keep: int) -> Answers:
@@ -144,6 +143,16 @@ class IntervalEvaluation:
         self._join.close()
 
     # Reading
+
+    def _read(self, now: float) -> frozenset[int]:
+        """Read what can be read, and return the inputs of which no more is read for now."""
+        while True:
+            held_back = self._too_far_ahead()
+            moment = self._reading.read(_ROWS, held_back)
+            self._feed()
+            self._evict(now if moment is None else moment)
+            if moment is None and self._too_far_ahead() >= held_back:
+                return held_back
 
     def _feed(self) -> None:
         """Find the pairs of the rows that were read, input by input."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, Never
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
 from ...tables.appended import Lead
+from ...tables.log import LogReader
 from ...tables.newest_reader import NewestReader
 from ...tables.newest_rows import NewestRows
 from ..rewriting.new_pairs import NewPairs, new_pairs
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from ...database.result_schema import ResultSchema
     from ...rows.stream_definition import StreamDefinition
     from ...tables.engine_stream import EngineStream
-    from ...tables.log import LogReader
     from ..choices import Choices
     from ..results.answer import Evaluation
     from ..results.failing_rows import Failures
@@ -98,6 +98,10 @@ class Plan:
         names = [window.stream for window in self.split.windows]
         found = [lead for name, lead in zip(names, self.leads(), strict=False) if name == stream]
         return max(found, default=Lead())
+
+    def paused(self) -> list[LogReader]:
+        """Return the readers of streams that are not read on until others have caught up."""
+        return [each for each in self.readers if isinstance(each, LogReader) and each.is_paused]
 
     def close(self) -> None:
         """Stop reading the streams, and release what is in DuckDB."""

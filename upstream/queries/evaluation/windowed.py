@@ -174,6 +174,7 @@ class WindowedEvaluation:
         passed = self._reading.passed(now)
         walk = None if passed is None else self._walk.forked(passed)
         if passed is None or walk is None:
+            self._reading.resume(self._walk)
             return Answers()
         due, skipped = walk.due(passed, keep)
         if self._lateness is not None:
@@ -193,6 +194,7 @@ class WindowedEvaluation:
             self._walk, self._last_answer = walk, last
             self._forget()
             self._reading.note_leads(walk)
+            self._reading.resume(walk)
             if is_timed:
                 self._learn(sum(each.is_occupied for each in due[left_out:]), seconds)
 
