@@ -25,7 +25,8 @@ from upstream.queries.choices import Way
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables.engine_stream import EngineStream
 
-from .epoch_cases import NAMES, STREAMS, Case, Event, random_case
+from .epoch_cases import KINDS, NAMES, STREAMS, Case, Event, random_case
+from .epoch_model import Row
 from .sinks import QuickDisk
 
 CASES = int(os.environ.get("EPOCH_CASES", "120"))
@@ -84,7 +85,7 @@ def definitions() -> tuple[StreamDefinition, ...]:
 class Run:
     """An engine with one query, and the results that were taken from it."""
 
-    def __init__(self, case: Case, way: Way, directory: Path | None, keep: int = 1_000) -> None:
+    def __init__(self, text: str, way: Way, directory: Path | None) -> None:
         self.clock = ManualClock()
         self.engine = Engine(clock=self.clock, stopwatch=ManualClock(), directory=directory)
         for definition in definitions():
@@ -92,9 +93,7 @@ class Run:
             streams.add(EngineStream(definition, self.clock, self.engine._lock))
         self.engine.create_table("names", NAMES)
         try:
-            self.query = self.engine.continuous_query(
-                case.text, name="q", evaluation=way, keep=keep
-            )
+            self.query = self.engine.continuous_query(text, name="q", evaluation=way)
         except BaseException:
             self.kill()
             raise
@@ -156,7 +155,7 @@ def told(case: Case, result: Result) -> object:
 
 
 def of_one_run(case: Case, way: Way) -> list[object]:
-    run = Run(case, way, None)
+    run = Run(case.text, way, None)
     with run.engine:
         return [told(case, each) for event in case.events for each in run.let_happen(event)]
 
@@ -171,7 +170,7 @@ def difference(case: Case, way: Way, random: Random, directory: Path) -> str:
         try:
             if run is None:
                 restarts += 1
-                run = Run(case, way, directory)
+                run = Run(case.text, way, directory)
                 run.feed(case.events[:place])
             for result in run.let_happen(case.events[place]):
                 assert result.number is not None
@@ -227,3 +226,38 @@ def test_results_of_many_random_runs_are_those_of_one(
         if why := difference(case, WAYS[seed % len(WAYS)], random, tmp_path / str(seed)):
             found[seed] = f"{case.text}\n{why}"
     assert not found, "\n".join(f"{seed}: {why}" for seed, why in found.items())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_join_of_new_pairs_that_ends_after_each_epoch_goes_on_with_the_same_pairs(
+    kind: str, tmp_path: Path, killing: None
+) -> None:
+    epochs = "epochs({}, 10, keep => 3, pairing => 'window')"
+    columns = "x.id" if kind.startswith(("SEMI", "ANTI")) else "x.id, y.id AS other"
+    text = (
+        f"SELECT {columns} FROM {epochs.format('one')} x {kind} {epochs.format('two')} y USING (k)"
+    )
+    random = Random(f"pairs of {kind}")
+    events = [
+        Event("append", stream, (Row(10 * chunk, random.choice("abcde"), 0, 2 * chunk + side),))
+        for chunk in range(14)
+        for side, stream in enumerate(("one", "two"))
+    ]
+    runs: list[list[object]] = []
+    for is_killed in (False, True):
+        found: list[object] = []
+        run = Run(text, "increments", tmp_path / str(is_killed))
+        for place, event in enumerate(events):
+            if is_killed:
+                run.kill()
+                run = Run(text, "increments", tmp_path / str(is_killed))
+                run.feed(events[:place])
+            run.let_happen(event)
+            for each in run.query.results():
+                rows = sorted(repr([*row.values()]) for row in each.table.to_pylist())
+                if (each.number, each.epoch, rows) not in found:
+                    found.append((each.number, each.epoch, rows))
+        run.engine.close()
+        runs.append(found)
+    assert runs[0] == runs[1]
+    assert sum(bool(each[2]) for each in runs[0]) > 5  # type: ignore[index]  # its rows
