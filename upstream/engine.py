@@ -217,8 +217,9 @@ class Engine:
         names to columns, or a list of mappings. Times may be texts such as 2026-01-02 09:30:00. If
         any row does not fit, StreamTypeError is raised and no row is accepted.
 
-        Standing queries read the rows when they are asked for results. Any thread may append, even
-        while another thread evaluates a query, and does not wait for it. If millions of rows wait
+        Standing queries read the rows when they are asked for results; views and epochs also when
+        thousands wait and no thread evaluates. Any thread may append, even while another thread
+        evaluates a query, and does not wait for it. If millions of rows wait
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
 
         The number that is returned also says how far the stream is ahead of those that queries join
@@ -232,8 +233,8 @@ class Engine:
         count = entry.append(rows)
         if entry.is_crowded():
             self._relieve(entry)
-        elif self._catalogue.views:
-            self._keep_views_up(entry)
+        elif self._catalogue.keeps_up:
+            self._keep_up(entry)
         return Appended(count, partial(self._catalogue.lead_of, entry.definition.name))
 
     def _to_fill(self, name: str) -> EngineStream:
@@ -297,13 +298,13 @@ class Engine:
         finally:
             self._lock.release()
 
-    def _keep_views_up(self, entry: EngineStream) -> None:
-        """Take rows into the views that should not wait for readers, if no other thread works."""
-        views = self._catalogue.views_to_keep_up(entry.definition.name)
-        if views and self._lock.acquire(blocking=False):
+    def _keep_up(self, entry: EngineStream) -> None:
+        """Take rows into what should not wait for a reader, if no other thread works."""
+        steps = self._catalogue.to_keep_up(entry.definition.name)
+        if steps and self._lock.acquire(blocking=False):
             try:
-                for view in views:
-                    view.keep_up()
+                for take_in in steps:
+                    take_in()
             finally:
                 self._lock.release()
 

@@ -88,3 +88,18 @@ def _fill(made: Engine, accepted: list[int]) -> None:
 def _all(query: ContinuousQuery) -> Iterator[Result]:
     while results := query.results():
         yield from results
+
+
+def test_many_rows_are_taken_into_epochs_when_they_are_appended() -> None:
+    with engine() as made, made.continuous_query(EPOCHS) as query:
+        made.append("a", {"t": [1], "k": [1]})
+        made.append("b", {"t": [1], "k": [1]})
+        query.evaluate()
+        before = query.statistics().evaluations
+        times = np.arange(4_000) % 10
+        made.append("a", {"t": np.sort(times), "k": np.arange(4_000)})
+        assert query.statistics().evaluations == before
+        made.append("b", {"t": np.sort(times), "k": np.arange(4_000)})
+        statistics = query.statistics()
+        assert (statistics.evaluations, statistics.rows_waiting) == (before + 1, 0)
+        assert query.results() == []

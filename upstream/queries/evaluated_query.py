@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..tables.appended import Lead
     from ..tables.engine_stream import EngineStream
     from .choices import Choices, Semantics
-    from .evaluation.epoch_feed import EpochFeed
     from .evaluation.planning import Plan
     from .evaluation.refreshed import Waiting
     from .results.answer import Answer
@@ -230,9 +229,9 @@ class EvaluatedQuery:
         return self._commit.record
 
     @property
-    def feed(self) -> EpochFeed | None:
-        """From which rows on its streams can be read again, if it reads epochs."""
-        return self._plan.feed
+    def works_ahead(self) -> bool:
+        """Whether rows are better taken in before results are requested, as those of epochs."""
+        return self._plan.works_ahead
 
     @property
     def rows_failed(self) -> int:
@@ -346,7 +345,7 @@ class EvaluatedQuery:
         moments += [each.due_at() for each in self._plan.side_tables]
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def _rows_waiting(self) -> int:
+    def rows_waiting(self) -> int:
         """Return how many rows of streams wait."""
         return sum(reader.waiting_rows for reader in self._plan.readers)
 
@@ -447,17 +446,11 @@ class EvaluatedQuery:
 
     def explain(self, *, sql: bool = False) -> str:
         """Describe how the query is evaluated; see `ContinuousQuery.explain`."""
-        from .rewriting.explain import explain, parts, whole
+        from .evaluation.described import described
 
         with self.lock:
             split, description = self._plan.split, self._evaluation.describe()
-        into = self._commit.describe()
-        if description.merges is None:
-            lines = [*description.about, description.now, *into]
-            return "\n".join([*lines, whole(split)] if sql else lines)
-        split_into = [explain(split, description.merges, description.noun)] if split.leaves else []
-        lines = [*description.about, *split_into, description.now, *into]
-        return "\n".join([*lines, parts(split)] if sql else lines)
+        return described(split, description, self._commit.describe(), sql=sql)
 
     def statistics(self, callback_error: str | None = None) -> QueryStatistics:
         """Return the counts since it was created, without what readers count.
@@ -478,7 +471,7 @@ class EvaluatedQuery:
             results_unchanged=emitter.unchanged,
             results_waiting=0,
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
-            rows_waiting=self._rows_waiting(),
+            rows_waiting=self.rows_waiting(),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
             rows_deleted=counts.deleted,

@@ -229,7 +229,7 @@ class MaintainedView(EvaluatedQuery):
 
     def wants_upkeep(self) -> bool:
         """Tell whether it is worth while to take in what waits before the view is read."""
-        waiting = self._rows_waiting()
+        waiting = self.rows_waiting()
         return waiting >= _MANY_ROWS or (waiting > 0 and self._is_eager())
 
     def keep_up(self) -> None:

@@ -87,7 +87,7 @@ class StandingQueries:
             keeps_record = self._records is not None and name is not None
             name = self._catalogue.free_query_name(name)
             evaluated = self._joined(text, choices)
-            if evaluated is None or (keeps_record and evaluated.feed is not None):
+            if evaluated is None:
                 planned = self._plan(text, choices, self._families)
                 record = self._record(name, text, planned, choices) if keeps_record else None
                 evaluated = self._evaluated(text, planned, Commit(choices, record=record), choices)

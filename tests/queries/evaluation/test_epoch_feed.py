@@ -44,7 +44,7 @@ def test_a_join_that_is_not_inner_begins_before_all_chunks_of_both_sides(
     query = engine.continuous_query(
         f"SELECT b.x FROM {epochs.format('bids')} b {kind} {epochs.format('asks')} a ON a.k = b.k"
     )
-    feed = query._evaluated.feed
+    feed = query._evaluated._plan.feed
     assert feed is not None
     feed.begin_at(feed.here())
     for time in range(0, 80, 10):

@@ -91,6 +91,12 @@ class Plan:
     incomplete: str = ""
     is_shareable: bool = False
 
+    @property
+    def works_ahead(self) -> bool:
+        """Whether rows are better taken in before results are requested."""
+        windows = self.split.windows
+        return bool(windows) and windows[0].kind is WindowKind.EPOCHS
+
     def lead_of(self, stream: str) -> Lead:
         """Return how far a stream is ahead of the others, as of the last evaluation."""
         if self.leads is None:
