@@ -329,6 +329,22 @@ def test_a_packet_is_missed_once_it_can_have_no_partner_any_more(engine: Engine)
     assert found == [(0, [(0, 7)]), (60, [(1, None), (2, 8)]), (120, [(3, None)])]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOST,
+        LOST.replace("epochs(rt1, 60, keep => 2)", "(SELECT * FROM epochs(rt1, 60, keep => 2))"),
+        LOST.replace("epochs(rt2, 60, keep => 2)", "(SELECT * FROM epochs(rt2, 60, keep => 2))"),
+    ],
+    ids=["plain", "first in a subquery", "second in a subquery"],
+)
+def test_a_subquery_around_epochs_changes_no_answer(engine: Engine, text: str) -> None:
+    query = engine.continuous_query(text)
+    for router in ("rt1", "rt2"):
+        engine.append(router, seen(*((minute, 60 * minute, 0) for minute in range(4))))
+    assert [rows_of(each.table) for each in query.results()] == [[(0, 0)], [(1, 0)], [(2, 0)]]
+
+
 KEPT = "epochs(rt2, 60, keep => 2) s2"
 FOUND = {
     "SEMI JOIN": f"SEMI JOIN {KEPT} ON s1.pid = s2.pid",

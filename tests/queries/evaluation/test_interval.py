@@ -360,6 +360,14 @@ def test_times_with_a_unit_are_joined_in_it() -> None:
         ("SELECT a.x FROM a JOIN timeless t ON a.k = t.k", "by their times, and timeless has none"),
         ("SELECT a.x FROM a JOIN dated d ON a.k = d.k", "times of a and dated must be of one type"),
         ("SELECT x FROM a UNION SELECT x FROM b", "rows of the stream: DISTINCT"),
+        (
+            f"SELECT a.x FROM a JOIN (SELECT * FROM b WHERE x > 0) b ON {NEAR}",
+            "b must be a stream, not a query[^$]*write the conditions in WHERE",
+        ),
+        (
+            "WITH q AS (SELECT * FROM b) SELECT a.x FROM a JOIN q ON q.time = a.time",
+            "q must be a stream, not a query",
+        ),
     ],
 )
 def test_a_join_that_would_have_to_keep_all_rows_is_refused(

@@ -21,6 +21,7 @@ PAIRS = "chunk_0 AS x JOIN chunk_1 AS y ON x.__pair = y.__pair"
         f"SELECT c FROM (SELECT x.a AS c FROM {PAIRS}) AS q WHERE c > 1",
         f"SELECT c, v FROM (SELECT x.a AS c FROM {PAIRS}) AS q JOIN t ON t.a = c",
         f"SELECT x.a, (SELECT max(v) FROM t) AS m FROM {PAIRS}",
+        "SELECT x.a FROM (SELECT * FROM chunk_0) AS x JOIN chunk_1 AS y ON x.__pair = y.__pair",
     ],
 )
 def test_a_selection_of_pairs_has_a_row_for_each(text: str, shared_duck: Duck) -> None:

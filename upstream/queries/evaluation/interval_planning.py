@@ -12,6 +12,7 @@ from ..chunks.grid import FOREVER
 from ..chunks.ordered_reading import OrderedInput, OrderedReading
 from ..pairs.reach import Reach
 from ..pairs.tracked_join import TrackedJoin
+from ..rewriting.block import source_nodes
 from ..rewriting.interval_bounds import band_of
 from ..rewriting.not_incremental import NotIncrementalError
 from ..rewriting.paired import paired
@@ -19,6 +20,7 @@ from ..rewriting.rows_of_pairs import check_rows_of_pairs
 from ..rewriting.time_arithmetic import are_of_one_kind
 from ..sql.functions import functions_of
 from ..sql.standing_needs import cause_and_cure
+from ..sql.trees import chunk_index
 from .interval import IntervalEvaluation
 from .over_pairs import OverPairs
 
@@ -106,6 +108,10 @@ class IntervalPlanner:
             names = " and ".join(each.name for each in definitions)
             reason = f"in a join of streams, the times of {names} must be of one type"
             self._refuse(reason, "give them time columns of one type")
+        for node in source_nodes(self._paired.pairs):
+            if chunk_index(node) is None:
+                reason = f"in a join of streams, {node.alias_or_name} must be a stream, not a query"
+                self._refuse(reason, "join the stream itself, and write the conditions in WHERE")
         band = band_of(self._paired.pairs, self._definitions, self._given.duck)
         if (unlimited := band.unlimited()) is not None:
             self._refuse_unlimited(band, *unlimited)
