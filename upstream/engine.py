@@ -112,6 +112,21 @@ class Engine:
     >>> print(result.window_start, result.table.to_pylist())
     2026-01-02 09:30:00 [{'symbol': 'IBM', 'price': 25.0}]
     >>> engine.close()
+
+    The same feed in two engines with one directory:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as directory:
+    ...     for _ in range(2):
+    ...         with Engine(clock=ManualClock(), directory=directory) as engine:
+    ...             _ = engine.sql("CREATE STREAM beats (n BIGINT)")
+    ...             text = "SELECT sum(n) AS n FROM epochs(beats, rows => 2)"
+    ...             query = engine.continuous_query(text, name="sums")
+    ...             first = query.positions["beats"]
+    ...             _ = engine.append("beats", {"n": [1, 2, 3, 4, 5][first:]})
+    ...             first, [(each.number, each.table["n"][0].as_py()) for each in query.results()]
+    (0, [(0, 3), (1, 7)])
+    (2, [])
     """
 
     def __init__(

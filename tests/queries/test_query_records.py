@@ -218,6 +218,21 @@ def test_a_query_whose_rows_have_passed_is_refused(tmp_path: Path) -> None:
             sums(engine)
 
 
+def test_a_stream_that_was_created_again_is_refused(tmp_path: Path) -> None:
+    create = "CREATE STREAM beats (n BIGINT)"
+    text = "SELECT sum(n) AS n FROM epochs(beats, rows => 1)"
+    with opened(tmp_path) as engine:
+        engine.sql(create)
+        query = sums(engine, text)
+        engine.append("beats", {"n": [1, 2, 3]})
+        query.evaluate()
+        query.close()
+        engine.sql("DROP STREAM beats")
+        engine.sql(create)
+        with pytest.raises(QueryError, match="the stream beats was created again"):
+            sums(engine, text)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "reason"),
     [

@@ -134,17 +134,22 @@ class Run:
 
 
 def restartable(random: Random) -> Case:
-    """Return a random case that can keep a record."""
+    """Return a random case that can keep a record; its rows come three times, each time later."""
     case = random_case(random)
-    while case.cut.sort == "arrival":
+    while case.cut.sort == "arrival" or len(case.streams) > 3:
         case = random_case(random)
-    events = [each for each in case.events if each.what != "advance"]
-    if case.cut.is_ordinal:
-        events = [each for each in events if each.what != "punctuate"]
-    more = [Event(random.choice(["read", "evaluate"])) for _ in range(len(events) // 2)]
-    for each in more:
-        events.insert(random.randrange(len(events) + 1), each)
+    sorts = {"append"} if case.cut.is_ordinal else {"append", "punctuate"}
+    events = [each for each in case.events if each.what in sorts]
+    last = max((row.t for each in events for row in each.rows), default=0)
+    events = [_later(each, time * last) for time in range(3) for each in events]
+    for _ in range(len(events)):
+        what = random.choice(["read", "evaluate"])
+        events.insert(random.randrange(len(events) + 1), Event(what))
     return replace(case, close_after=None, answers_empty=False, events=(*events, Event("read")))
+
+
+def _later(event: Event, seconds: int) -> Event:
+    return event._replace(rows=tuple(row._replace(t=row.t + seconds) for row in event.rows))
 
 
 def told(case: Case, result: Result) -> object:

@@ -47,11 +47,15 @@ class Source(Protocol):
     def definition(self) -> StreamDefinition:
         """The columns, the key and the time."""
 
+    @property
+    def log(self) -> object:
+        """What counts its rows."""
+
 
 class QueryRecords:
     """The records in one directory, which no other engine may use meanwhile."""
 
-    __slots__ = ("_disk", "_folder", "_keepers", "_lock", "_origins", "_records")
+    __slots__ = ("_disk", "_folder", "_keepers", "_lock", "_logs", "_origins", "_records")
 
     def __init__(self, directory: str | Path, disk: Disk | None = None) -> None:
         if not isinstance(directory, str | Path):
@@ -71,6 +75,8 @@ class QueryRecords:
             raise
         self._keepers: dict[str, RecordKeeper] = {}
         """What writes the records of the queries that this engine has or had, by name."""
+        self._logs: dict[str, object] = {}
+        """What counted the rows of each stream when the first query read it."""
         self._origins = least(self._records.values())
 
     def _read(self) -> dict[str, QueryRecord]:
@@ -127,6 +133,10 @@ class QueryRecords:
             raise ParameterError("name", name, "a shorter name, since a file has it")
         _check_recordable(name, text, plan, feed)
         sources = {start.stream: streams[start.stream] for start in feed.here()}
+        for stream, source in sources.items():
+            if self._logs.setdefault(stream, source.log) is not source.log:
+                reason = f"the stream {stream} was created again, so its rows are counted anew"
+                raise QueryError(reason, text, hint="create the query in a new engine")
         described = {stream: _described(each.definition) for stream, each in sources.items()}
         options = {option: str(getattr(choices, option)) for option in _OPTIONS}
         form = QueryForm(text.strip(), options, described, plan.schema.outer)
