@@ -54,6 +54,14 @@ QUERIES = {
         JOIN latest(asks, per => x, expire_after => INTERVAL '3 seconds') a ON a.k = b.k""",
     "interval": """SELECT b.k, b.x, b.note::INT // a.x AS y FROM bids b
                    LEFT JOIN asks a ON a.k = b.k AND a.time BETWEEN b.time - 8 AND b.time + 1""",
+    "epochs": """SELECT b.epoch, b.k, count(*) AS n FROM epochs(bids, 10) b
+                 JOIN epochs(asks, 10, keep => 3) a ON a.k = b.k GROUP BY ALL""",
+    "new pairs": """SELECT b.k, b.x, a.note::INT AS y FROM epochs(bids, 10, keep => 2) b
+                    LEFT JOIN epochs(asks, 10, keep => 2) a ON a.k = b.k AND a.x > b.x""",
+    "punctuations": """SELECT epoch, window_start, x
+                       FROM epochs(bids, punctuation => note::INT % 4 = 0, keep => 2)""",
+    "objects": """SELECT b.epoch, b.window_end, b.x, a.x AS y FROM epochs(bids, by => k, keep => 2) b
+                  JOIN epochs(asks, by => k, keep => 2) a ON b.x < a.x""",
     "chain": "SELECT k, sum(x) AS x, count(*) AS n FROM hop(sums, 20, 10) GROUP BY k",
     "chain of news": "SELECT k, y + 1 AS y FROM seen",
     "chain with deletions": "SELECT k, x FROM latest(positive)",

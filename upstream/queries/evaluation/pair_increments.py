@@ -36,6 +36,7 @@ class PairIncrements:
 
     __slots__ = (
         "_answered",
+        "_dropped",
         "_failing",
         "_is_row_wise",
         "_join",
@@ -64,6 +65,8 @@ class PairIncrements:
         self._kind = paired.kind
         self._answered: dict[int, pa.Table] = {}
         """The results of epochs whose pairs were taken, by epoch, until they are forgotten."""
+        self._dropped: int | None = None
+        """The epoch before which pairs were dropped last."""
 
     @property
     def rows(self) -> int:
@@ -131,11 +134,17 @@ class PairIncrements:
         return ()
 
     def _drop(self, epoch: int) -> None:
-        """Drop the pairs of earlier epochs, which have no answer any more."""
+        """Drop the pairs of earlier epochs, which have no answer any more.
+
+        This is done once for an epoch: a further attempt to answer it would drop its own rows.
+        """
+        if self._dropped == epoch:
+            return
         self._evict(epoch)
         self._join.ready(epoch)
         with HeldInterrupt():
             self._join.taken()
+            self._dropped = epoch
 
     def _evict(self, epoch: int) -> None:
         """Let go of rows that meet no rows of this epoch or of later ones."""
