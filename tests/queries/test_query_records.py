@@ -72,6 +72,19 @@ def test_results_that_were_not_taken_can_be_taken_after_a_restart(tmp_path: Path
         assert (sums(engine).results(), engine.query("sums").consumed) == ([], 2)
 
 
+def test_an_update_query_goes_on_with_newer_epochs_only(tmp_path: Path) -> None:
+    rows = [(time, 1) for time in range(0, 70, 5)]
+    text = "SELECT count(*) AS n FROM epochs(bids, 10, keep => 2)"
+    found, position = [], 0
+    for end in (7, 8, 9, 14):
+        with opened(tmp_path) as engine:
+            query = engine.continuous_query(text, "update", name="newest")
+            position = query.positions["bids"]
+            append(engine, "bids", *rows[position:end])
+            found += [(each.number, each.epoch, rows_of(each)) for each in query.results()]
+    assert (found, position) == ([(0, 2, [(4,)]), (1, 3, [(4,)]), (2, 5, [(4,)])], 4)
+
+
 def test_queries_with_different_positions_share_one_feed(tmp_path: Path) -> None:
     rows = [(time, 1) for time in range(0, 80, 5)]
     long = "SELECT epoch, count(*) AS n FROM epochs(bids, 10, keep => 3) GROUP BY epoch"
