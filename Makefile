@@ -37,9 +37,11 @@ fuzz: $(VENV)/.installed-dev ## make 20,000 requests up from the API's descripti
 	FUZZ_CASES=20000 $(VENV_PYTHON) -m pytest tests/api/test_schema.py -s --timeout=0 $(PYTEST_ARGS)
 
 differ: $(VENV)/.installed-dev ## answer 3,000 random queries by increments and anew, and interrupt some (minutes)
-	QUERY_CASES=3000 RULE_EXAMPLES=40 INTERRUPTED_LINES=400 $(VENV_PYTHON) -m pytest -n auto \
-		--dist worksteal --timeout=0 tests/queries/differential tests/queries/rewriting \
-		tests/queries/test_interruptions.py tests/queries/test_interrupted_views.py $(PYTEST_ARGS)
+	QUERY_CASES=3000 EPOCH_CASES=3000 RULE_EXAMPLES=40 INTERRUPTED_LINES=400 \
+		$(VENV_PYTHON) -m pytest -n auto --dist worksteal --timeout=0 \
+		tests/queries/differential tests/queries/rewriting tests/queries/test_epoch_reference.py \
+		tests/queries/test_interruptions.py tests/queries/test_interrupted_views.py \
+		tests/queries/test_interrupted_epochs.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev ## check style and formatting (ruff)
 	$(VENV_PYTHON) -m ruff check .

@@ -48,3 +48,16 @@ def test_a_file_that_cannot_be_synced_is_closed(
     for file in opened:
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(file)
+
+
+def test_a_file_is_locked_by_one_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    lock = Disk().lock(path)
+    assert lock is not None
+    assert Disk().lock(path) is None
+    lock.release()
+    lock.release()
+    again = Disk().lock(path)
+    assert again is not None
+    del again  # as an owner that is forgotten
+    assert Disk().lock(path) is not None

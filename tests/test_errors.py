@@ -15,6 +15,7 @@ from upstream import (
     OnDemandMemory,
     PagePool,
     QueryError,
+    RecordError,
     SinkError,
     StorageManager,
     Update,
@@ -40,6 +41,10 @@ def fail_in_a_sink(queue: UpdateQueue) -> None:
     raise SinkError("q", 12, "OSError(28, 'No space left on device')")
 
 
+def fail_at_a_record(queue: UpdateQueue) -> None:
+    raise RecordError("q", "data/queries/q.record", "[Errno 28] No space left on device")
+
+
 def append_what_does_not_fit(queue: UpdateQueue) -> None:
     import pyarrow as pa
 
@@ -63,6 +68,7 @@ RAISED: dict[str, Callable[[UpdateQueue], object]] = {
     "name": lambda _: StorageManager().queue("none"),
     "codec": lambda _: BytesCodec().encode(1),
     "sink": fail_in_a_sink,
+    "record": fail_at_a_record,
     "syntax": ask_what_does_not_parse,
     "rows": append_what_does_not_fit,
     "length": lambda _: OnDemandMemory(PagePool(4096)).allocate(bytes(5000), 0.0),

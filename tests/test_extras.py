@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from upstream.extras import imports_of_command, install_command, missing_extra
+from upstream.extras import imports_of_command, install_command, missing_extra, require
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
@@ -78,3 +78,12 @@ def test_a_command_without_its_extra_shows_how_to_install_it(command: str) -> No
 def test_a_missing_module_of_the_project_is_not_a_missing_extra() -> None:
     with pytest.raises(ModuleNotFoundError), imports_of_command("upstream", "client"):
         raise ModuleNotFoundError(name="upstream.cli.bench")
+
+
+def test_what_needs_an_extra_says_which_package_of_it_is_missing() -> None:
+    require("it", ("json", "upstream"), "queries")
+    with pytest.raises(
+        ImportError, match=r"it needs no_such_module, .* the extra `queries`"
+    ) as why:
+        require("it", ("json", "no_such_module"), "queries")
+    assert why.value.name == "no_such_module"

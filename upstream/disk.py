@@ -9,6 +9,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
+
 
 class Disk:
     """The files of this machine.
@@ -55,9 +60,55 @@ class Disk:
         """Give a file another name, at once; a file of that name is replaced."""
         path.replace(new)
 
+    def lock(self, path: Path) -> Lock | None:
+        """Lock a file, which is created if need be; return None if another lock has it.
+
+        The system releases the lock if the process ends. Systems without such locks lock nothing.
+        """
+        opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            is_free = _is_locked_now(opened)
+        except BaseException:
+            os.close(opened)
+            raise
+        if not is_free:
+            os.close(opened)
+            return None
+        return Lock(opened)
+
     def remove(self, path: Path) -> None:
         """Remove a file, if it exists."""
         path.unlink(missing_ok=True)
+
+
+class Lock:
+    """The lock of a file, until it is released."""
+
+    __slots__ = ("_opened",)
+
+    def __init__(self, opened: int) -> None:
+        self._opened: int | None = opened
+
+    def release(self) -> None:
+        """Let others lock the file."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            os.close(opened)
+
+    def __del__(self) -> None:
+        """Release it if its owner was forgotten."""
+        self.release()
+
+
+def _is_locked_now(opened: int) -> bool:
+    """Lock an open file; tell whether it was free."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _sync(path: Path, flags: int) -> None:

@@ -8,23 +8,16 @@ started: `append` stores rows, and a call that asks for results evaluates querie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
 from .clock import Stopwatch, SystemClock
-from .database.failure import DatabaseError
-from .errors import (
-    ClosedError,
-    NameTakenError,
-    ParameterError,
-    QueryError,
-    StreamFullError,
-)
-from .extras import missing_extra
+from .errors import ClosedError, ParameterError, StreamFullError
+from .extras import require
 from .held_interrupt import HeldInterrupt
 from .queries.choices import (
     Choices,
@@ -45,7 +38,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .clock import Clock
-    from .database.duck import Duck
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
     from .queries.results.sink import Sink
@@ -92,6 +84,14 @@ class Engine:
     or `'window'`, with which each pair of rows is answered once. `punctuate` ends an epoch. Rows
     have the columns `epoch`, `window_start` and `window_end`.
 
+    With a `directory`, queries over epochs that have a name of their own go on after a restart.
+    Each epoch is committed to a file there: its number, how far the streams were read, and the
+    results that were not taken. The new engine defines the same streams and tables, creates the
+    query again with the same name and text, and feeds each stream, with its punctuations, after
+    the rows that `query.positions` counts. No epoch is lost or numbered twice. A result may come
+    again that was taken after the last commit; its number says so. A query keeps no record if a
+    stream or a sink takes its results.
+
     Any thread may call any method. One thread evaluates at a time, and `append` does not wait for
     it.
 
@@ -112,6 +112,21 @@ class Engine:
     >>> print(result.window_start, result.table.to_pylist())
     2026-01-02 09:30:00 [{'symbol': 'IBM', 'price': 25.0}]
     >>> engine.close()
+
+    The same feed in two engines with one directory:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as directory:
+    ...     for _ in range(2):
+    ...         with Engine(clock=ManualClock(), directory=directory) as engine:
+    ...             _ = engine.sql("CREATE STREAM beats (n BIGINT)")
+    ...             text = "SELECT sum(n) AS n FROM epochs(beats, rows => 2)"
+    ...             query = engine.continuous_query(text, name="sums")
+    ...             first = query.positions["beats"]
+    ...             _ = engine.append("beats", {"n": [1, 2, 3, 4, 5][first:]})
+    ...             first, [(each.number, each.table["n"][0].as_py()) for each in query.results()]
+    (0, [(0, 3), (1, 7)])
+    (2, [])
     """
 
     def __init__(
@@ -122,9 +137,12 @@ class Engine:
         threads: int = 1,
         files: bool = True,
         stopwatch: Clock | None = None,
+        directory: str | Path | None = None,
     ) -> None:
-        Duck = _duck()  # noqa: N806  # a class
+        require("Engine", ("duckdb", "pyarrow", "sqlglot"), "queries")
+        from .database.duck import Duck
         from .queries.catalogue import Catalogue
+        from .queries.query_records import QueryRecords
         from .queries.standing import StandingQueries
         from .queries.statements import Statements
 
@@ -133,6 +151,7 @@ class Engine:
         self._clock: Clock = SystemClock() if clock is None else clock
         self._stopwatch: Clock = Stopwatch() if stopwatch is None else stopwatch
         self._scheduler = make_query_scheduler(scheduler)
+        self._records = None if directory is None else QueryRecords(directory)
         self._duck = Duck(threads=threads, files=files, clock=self._clock)
         self._catalogue = Catalogue()
         self._is_closed = False
@@ -144,6 +163,7 @@ class Engine:
             clock=self._clock,
             stopwatch=self._stopwatch,
             lock=self._lock,
+            records=self._records,
         )
         self._statements = Statements(
             self._catalogue,
@@ -212,8 +232,9 @@ class Engine:
         names to columns, or a list of mappings. Times may be texts such as 2026-01-02 09:30:00. If
         any row does not fit, StreamTypeError is raised and no row is accepted.
 
-        Standing queries read the rows when they are asked for results. Any thread may append, even
-        while another thread evaluates a query, and does not wait for it. If millions of rows wait
+        Standing queries read the rows when they are asked for results; views and epochs also when
+        thousands wait and no thread evaluates. Any thread may append, even while another thread
+        evaluates a query, and does not wait for it. If millions of rows wait
         because an evaluation takes too long, StreamFullError is raised and no row is accepted.
 
         The number that is returned also says how far the stream is ahead of those that queries join
@@ -227,8 +248,8 @@ class Engine:
         count = entry.append(rows)
         if entry.is_crowded():
             self._relieve(entry)
-        elif self._catalogue.views:
-            self._keep_views_up(entry)
+        elif self._catalogue.keeps_up:
+            self._keep_up(entry)
         return Appended(count, partial(self._catalogue.lead_of, entry.definition.name))
 
     def _to_fill(self, name: str) -> EngineStream:
@@ -262,12 +283,14 @@ class Engine:
     def punctuate(self, stream: str) -> None:
         """End the open epoch of each `epochs` over a stream; the rows that follow begin the next.
 
-        Where epochs are cut by time, the epoch of the newest row ends, and later rows of it are
-        late. Where they are cut by count, by object or by a condition, the open epoch ends even if
-        it has no rows. Other queries are not affected. Raises StreamFullError like `append`.
+        By time, the epoch of the stream's newest row ends, and later rows of it are late. An epoch
+        in which the stream has no row does not end by this; use `close_after` for that. By count,
+        object or condition, the open epoch ends even without rows. May raise StreamFullError.
         """
         self._check_open()
         entry = self._to_fill(stream)
+        if self._records is not None:
+            self._records.check_punctuation(entry.definition.name)
         self._check_room(entry)
         entry.punctuate()
         if entry.is_crowded():
@@ -290,13 +313,13 @@ class Engine:
         finally:
             self._lock.release()
 
-    def _keep_views_up(self, entry: EngineStream) -> None:
-        """Take rows into the views that should not wait for readers, if no other thread works."""
-        views = self._catalogue.views_to_keep_up(entry.definition.name)
-        if views and self._lock.acquire(blocking=False):
+    def _keep_up(self, entry: EngineStream) -> None:
+        """Take rows into what should not wait for a reader, if no other thread works."""
+        steps = self._catalogue.to_keep_up(entry.definition.name)
+        if steps and self._lock.acquire(blocking=False):
             try:
-                for view in views:
-                    view.keep_up()
+                for take_in in steps:
+                    take_in()
             finally:
                 self._lock.release()
 
@@ -306,26 +329,9 @@ class Engine:
         A path ends with .parquet, .csv, .tsv or .json (also with .gz), and may be a pattern such as
         `trades/*.parquet`.
         """
-        from .queries.sql import is_reserved
-        from .queries.sql.duck_messages import headline_of
-
         self._check_open()
-        if self._catalogue.streams.found(name) is not None:
-            raise NameTakenError("stream", name)
-        if self._catalogue.found_view(name) is not None:
-            raise NameTakenError("view", name)
-        if not name:
-            raise ParameterError("name", name, "a name that is not empty")
-        if is_reserved(name):
-            expected = "another name, since this one is reserved for rewritten queries"
-            raise ParameterError("name", name, expected)
         given = data if isinstance(data, str | Path) else as_arrow(data)
-        try:
-            self._catalogue.note_change_of_tables()
-            self._duck.create_table(name, given)
-        except DatabaseError as error:
-            reason = f"the table {name} cannot be created: {headline_of(str(error))}"
-            raise QueryError(reason) from error
+        self._statements.create_table(name, given)
 
     # Standing queries
 
@@ -413,8 +419,8 @@ class Engine:
         """Serve all queries, the most worthwhile first, and return the number of runs.
 
         It ends when nothing is left to do, or when `seconds` have passed. It does not wait for new
-        rows: only callbacks and other threads can append while it runs. If the sink of a query
-        fails, the others are served, and then SinkError is raised.
+        rows: only callbacks and other threads can append while it runs. If the results of a query
+        cannot be stored, the others are served, and then SinkError or RecordError is raised.
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)
@@ -423,21 +429,27 @@ class Engine:
         return serve(self._catalogue.served, self._scheduler, self._clock, seconds)
 
     def close(self) -> None:
-        """Close all queries and plans, and the database."""
+        """Close all queries and plans, and the database; with a directory, record what was taken.
+
+        If a record cannot be written, everything is closed, and RecordError is raised.
+        """
         with self._lock, HeldInterrupt():
             if self._is_closed:
                 return
-            for plan in self._catalogue.plans.values():
-                plan.close()
-            for view in self._catalogue.views.values():
-                view.close()
-            for query in self.queries:
-                query.close()
-            for entry in self._catalogue.streams.values():
-                entry.close()
-            self._statements.close()
             self._is_closed = True
-            self._duck.close()
+            with ExitStack() as closing:  # all is closed, although a disk may fail
+                if self._records is not None:
+                    closing.callback(self._records.close)
+                closing.callback(self._duck.close)
+                closing.callback(self._statements.close)
+                for stream in self._catalogue.streams.values():
+                    closing.callback(stream.close)
+                for query in reversed(self.queries):
+                    closing.callback(query.close)
+                for view in reversed([*self._catalogue.views.values()]):
+                    closing.callback(view.close)
+                for plan in reversed([*self._catalogue.plans.values()]):
+                    closing.callback(plan.close)
 
     @property
     def queries(self) -> tuple[ContinuousQuery, ...]:
@@ -484,17 +496,3 @@ class Engine:
     def _check_open(self) -> None:
         if self._is_closed:
             raise ClosedError("engine")
-
-
-def _duck() -> type[Duck]:
-    """Return the class of databases; raise ImportError if a package that it needs is missing."""
-    try:
-        for name in ("duckdb", "pyarrow", "sqlglot"):
-            import_module(name)
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            missing_extra("Engine", error.name, "queries"), name=error.name
-        ) from error
-    from .database.duck import Duck
-
-    return Duck

@@ -164,7 +164,32 @@ class StreamFullError(UpStreamError):
         )
 
 
-class SinkError(UpStreamError):
+class CommitError(UpStreamError):
+    """The results of a standing query could not be stored; the parent of errors that say where.
+
+    No result is lost: the next evaluation of the query tries again. `query` is its name.
+    """
+
+    query: str
+
+
+class RecordError(CommitError):
+    """The record of a standing query in the engine's directory could not be written.
+
+    The cause is the OSError of the disk. Nothing has changed: the next evaluation of the query
+    tries again. `query` is its name, and `path` is the file.
+    """
+
+    def __init__(self, query: str, path: str, failure: str) -> None:
+        self.query = query
+        self.path = path
+        super().__init__(
+            f"the record of the query {query!r} could not be written to {path}: {failure}; the "
+            "next evaluation tries again"
+        )
+
+
+class SinkError(CommitError):
     """The sink of a standing query raised an exception, which is the cause of this one.
 
     No result is lost: the next evaluation of the query tries again, with the same numbers. `query`

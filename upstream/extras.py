@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,15 @@ def missing_extra(what: str, package: str | None, extra: str) -> str:
         f"{what} needs {package}, which is not installed; install the extra `{extra}`: "
         f"{install_command(extra)}"
     )
+
+
+def require(what: str, packages: Sequence[str], extra: str) -> None:
+    """Import the packages of an extra; raise ImportError if one of them is missing."""
+    try:
+        for name in packages:
+            import_module(name)
+    except ModuleNotFoundError as error:
+        raise ImportError(missing_extra(what, error.name, extra), name=error.name) from error
 
 
 @contextmanager

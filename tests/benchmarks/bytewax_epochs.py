@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import perf_counter
-from typing import Any, Final
+from typing import Any
 
 import bytewax.operators as op
 import bytewax.operators.windowing as win
@@ -29,11 +29,8 @@ from tests.benchmarks.python_joins import Row, minute_of, received
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-RESTS: Final = 3
-"""So often a source has nothing before a cut, so that all rows before it have been worked on."""
-
-Batch = tuple[list[Row], bool]
-"""Rows of a router, and whether an epoch ends with them."""
+Batch = tuple[list[Row], int | None]
+"""Rows of a router, and if an epoch ends with them, how many pairs there are before."""
 Pair = tuple[int, float]
 """The number of a minute, and the time of a packet between the routers."""
 Total = tuple[float, int]
@@ -45,6 +42,8 @@ class Cut:
     """When the newest cut was given."""
 
     at: float = 0.0
+    pairs: int = 0
+    """How many pairs there are so far."""
 
 
 class Minutes(win.Clock[Any, None], win.ClockLogic[Any, None]):
@@ -79,19 +78,28 @@ class Minutes(win.Clock[Any, None], win.ClockLogic[Any, None]):
 
 
 class Router(DynamicSource[Row], StatelessSourcePartition[Row]):
-    """Gives the batches of a router, one whenever it is asked."""
+    """Gives the batches of a router, one whenever it is asked.
+
+    It has nothing before a cut until all rows before have been worked on.
+    """
 
     def __init__(self, batches: Sequence[Batch], cut: Cut) -> None:
         self._batches: Iterator[Batch] = iter(batches)
+        self._next = next(self._batches, None)
         self._cut = cut
 
     def build(self, step_id: str, worker_index: int, worker_count: int) -> Router:
         return self
 
     def next_batch(self) -> list[Row]:
-        rows, is_cut = next(self._batches)
-        if is_cut:
+        if self._next is None:
+            raise StopIteration
+        rows, pairs = self._next
+        if pairs is not None:
+            if self._cut.pairs < pairs:
+                return []
             self._cut.at = perf_counter()
+        self._next = next(self._batches, None)
         return rows
 
 
@@ -120,12 +128,18 @@ def answer(steps: Sequence[Step], run: PeerRun, *, is_updated: bool) -> Callable
         op.key_on(f"key{n}", op.input(f"rows{n}", flow, Router(_batches(steps, n), cut)), _id_of)
         for n in range(2)
     ]
+
+    def pair_of(pair: tuple[str, tuple[int, Any]]) -> tuple[str, Pair]:
+        _, (minute, (one, two)) = pair
+        cut.pairs += 1
+        return "all", (minute, two[2] - one[2])
+
     windower = win.TumblingWindower(length=timedelta(seconds=MINUTE), align_to=EPOCH)
     clock = Minutes(lambda side: minute_of(side[1]))
     pairs = win.join_window("join", clock, windower, *sides, emit_mode="complete", ordered=False)
     totals = win.fold_window(
         "total",
-        op.map("pair", pairs.down, _pair_of),
+        op.map("pair", pairs.down, pair_of),
         Minutes(lambda pair: int(pair[0])),
         windower,
         builder=lambda: (0.0, 0),
@@ -138,22 +152,12 @@ def answer(steps: Sequence[Step], run: PeerRun, *, is_updated: bool) -> Callable
 
 
 def _batches(steps: Sequence[Step], router: int) -> list[Batch]:
-    """Return the batches of a router, with rests before those that cut."""
-    found: list[Batch] = []
-    for step in steps:
-        if step.router == router:
-            rests = RESTS if step.rows.num_rows == 1 else 0
-            found += [([], False)] * rests + [(received(step.rows), step.pairs is not None)]
-    return found
+    """Return the batches of a router."""
+    return [(received(step.rows), step.pairs) for step in steps if step.router == router]
 
 
 def _id_of(row: Row) -> str:
     return str(row[0])
-
-
-def _pair_of(pair: tuple[str, tuple[int, Any]]) -> tuple[str, Pair]:
-    _, (minute, (one, two)) = pair
-    return "all", (minute, two[2] - one[2])
 
 
 def _mean_of(total: tuple[str, tuple[int, Total]]) -> tuple[int, float]:

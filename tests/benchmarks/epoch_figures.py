@@ -22,6 +22,8 @@ from tests.benchmarks.python_joins import BuiltAfterCut, BuiltBeforeCut, JoinedB
 CHUNKS: Final = (10_000, 20_000, 50_000, 100_000)
 """Rows of each stream in an epoch, as in figures 6 and 7 of the paper."""
 EPOCHS: Final = int(os.environ.get("EPOCHS", "30"))
+SPREAD: Final = 0.2
+"""The share by which epochs differ in their numbers of rows where that is measured."""
 SMALL_BATCH: Final = 1_000
 
 ENGINE: Final = "epochs"
@@ -55,17 +57,14 @@ def systems_of(query: EpochQuery) -> dict[str, System]:
     return found
 
 
-def at_intervals(
-    query: EpochQuery, rows: int, batch: int, *, epochs: int = EPOCHS, has_dense_ids: bool = False
-) -> EpochRace:
+def at_intervals(query: EpochQuery, packets: Packets, batch: int) -> EpochRace:
     """Measure a query whose rows arrive in batches before the cut."""
-    packets = Packets(rows, has_dense_ids)
-    return race_epochs(query, packets, systems_of(query), batch=batch, epochs=epochs)
+    return race_epochs(query, packets, systems_of(query), batch=batch, epochs=EPOCHS)
 
 
-def under_stress(query: EpochQuery, rows: int, *, epochs: int = EPOCHS) -> EpochRace:
+def under_stress(query: EpochQuery, rows: int) -> EpochRace:
     """Measure a query whose rows all come at once, with the row that cuts."""
     systems = systems_of(query)
     for name in systems.keys() - set(AFTER_CUT):
         systems.pop(name).close()
-    return race_epochs(query, Packets(rows), systems, batch=None, epochs=epochs)
+    return race_epochs(query, Packets(rows), systems, batch=None, epochs=EPOCHS)

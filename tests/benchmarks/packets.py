@@ -39,22 +39,25 @@ class Packets:
     """The packets of any minute: the same every time, with this many rows for each router."""
 
     rows: int
+    spread: float = 0.0
+    """By what share of them at most the rows of a minute are more or fewer."""
     has_dense_ids: bool = False
     """Whether ids are consecutive numbers, which is easier for a hash join."""
 
     def epoch(self, number: int) -> Chunks:
         """Return the packets of one minute; both routers see the first one, at its first moment."""
         random = np.random.default_rng((620, number))
-        common = round(SHARED * self.rows)
-        packets = 2 * self.rows - common
+        rows = round(self.rows * (1 + random.uniform(-self.spread, self.spread)))
+        common = round(SHARED * rows)
+        packets = 2 * rows - common
         times = np.sort(random.integers(0, MINUTE * 1_000_000, packets))
         times[0] = 0
-        rows = self._all(number, number * MINUTE * 1_000_000 + times, random)
+        all_rows = self._all(number, number * MINUTE * 1_000_000 + times, random)
         seen = random.permutation(np.arange(1, packets))
         both = np.append(seen[: common - 1], 0)
         only = np.split(seen[common - 1 :], 2)
-        first, second = (rows.take(np.sort(np.append(both, each))) for each in only)
-        later = second["trt"].to_numpy() + random.exponential(0.01, self.rows)
+        first, second = (all_rows.take(np.sort(np.append(both, each))) for each in only)
+        later = second["trt"].to_numpy() + random.exponential(0.01, rows)
         return first, second.set_column(5, "trt", pa.array(later))
 
     def _all(self, number: int, times: np.ndarray, random: np.random.Generator) -> pa.Table:

@@ -12,6 +12,7 @@ from tests.benchmarks.epoch_figures import (
     CHUNKS,
     ENGINE,
     SMALL_BATCH,
+    SPREAD,
     TABLES,
     at_intervals,
     under_stress,
@@ -19,6 +20,7 @@ from tests.benchmarks.epoch_figures import (
 from tests.benchmarks.epoch_races import EpochRace
 from tests.benchmarks.epoch_systems import QC, QD, EpochQuery
 from tests.benchmarks.measure import Table
+from tests.benchmarks.packets import Packets
 
 pytestmark = pytest.mark.benchmark
 
@@ -43,7 +45,7 @@ def show(table: Table, found: EpochRace) -> None:
 @pytest.mark.parametrize("rows", CHUNKS)
 def test_a_join_of_two_streams_after_the_cut(rows: int, pieces: str) -> None:
     batch = rows // 10 if pieces == "tenths" else SMALL_BATCH
-    found = at_intervals(QC, rows, batch)
+    found = at_intervals(QC, Packets(rows), batch)
     table = Table(f"Qc, {rows:,} rows of each stream in an epoch, batches of {batch:,}")
     show(table, found)
     table.row("by temporary tables", found.after.ratio(ENGINE, TABLES), BY_TABLES)
@@ -56,18 +58,28 @@ def test_a_join_of_two_streams_after_the_cut(rows: int, pieces: str) -> None:
 @pytest.mark.parametrize("rows", [CHUNKS[0], LARGEST])
 def test_a_join_by_consecutive_numbers(rows: int) -> None:
     """Such keys are the easiest to join: DuckDB needs no hash table for them."""
-    found = at_intervals(QC, rows, rows // 10, has_dense_ids=True)
+    found = at_intervals(QC, Packets(rows, has_dense_ids=True), rows // 10)
     table = Table(f"Qc, {rows:,} rows of each stream in an epoch, consecutive packet ids")
     show(table, found)
 
 
 @pytest.mark.parametrize("rows", CHUNKS)
 def test_an_aggregate_of_one_stream_after_the_cut(rows: int) -> None:
-    found = at_intervals(QD, rows, rows // 10)
+    found = at_intervals(QD, Packets(rows), rows // 10)
     table = Table(f"Qd, {rows:,} rows in an epoch, batches of {rows // 10:,}")
     show(table, found)
     took = found.after.milliseconds(ENGINE)
     table.row("from the cut to the result", took, AGGREGATE_MILLISECONDS, "ms")
+    table.assert_met()
+
+
+@pytest.mark.parametrize("rows", [CHUNKS[0], LARGEST])
+def test_a_join_in_epochs_of_different_sizes(rows: int) -> None:
+    """The size of an epoch does not tell when the next one is over."""
+    found = at_intervals(QC, Packets(rows, SPREAD), rows // 10)
+    table = Table(f"Qc, {rows:,} rows of each stream in an epoch, more or less by {SPREAD:.0%}")
+    show(table, found)
+    table.row("by temporary tables", found.after.ratio(ENGINE, TABLES), BY_TABLES)
     table.assert_met()
 
 

@@ -213,7 +213,7 @@ class EpochModel:
     def _common_at(self, now: float) -> int | None:
         """Return how far the inputs that are not idle have ever got together."""
         moments = [now]
-        while moments[-1] - TICK > self._now:
+        while moments[-1] - TICK >= self._now:
             moments.append(moments[-1] - TICK)
         for moment in reversed(moments):
             passed = self._passed_now(moment)

@@ -9,6 +9,7 @@ streams, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -269,6 +270,36 @@ def test_chunks_meet_as_the_pairing_says(
         engine.append(router, seen(*((minute, 60 * minute, 0) for minute in range(5))))
         found += [rows_of(each.table) for each in query.results()]
     assert [" ".join(f"{first}{second}" for first, second in rows) for rows in found] == meetings
+
+
+THREE = """
+    SELECT x.epoch, y.epoch, z.epoch
+    FROM epochs(rt1, 60, keep => {}, pairing => '{}') x
+    JOIN epochs(rt2, 60, keep => {}) y USING (bytes) JOIN epochs(packets, 60, keep => {}) z
+    USING (bytes)"""
+
+
+@pytest.mark.parametrize("pairing", ["newest", "newest-window", "window"])
+@pytest.mark.parametrize("kept", [(2, 1, 3), (3, 2, 2), (1, 1, 2)], ids=str)
+def test_chunks_of_three_inputs_meet_as_well(
+    engine: Engine, pairing: str, kept: tuple[int, int, int]
+) -> None:
+    query = engine.continuous_query(THREE.format(kept[0], pairing, *kept[1:]))
+    rows = seen(*((minute, 60 * minute, 0) for minute in range(6)))
+    for router in ("rt1", "rt2"):
+        engine.append(router, rows)
+    engine.append("packets", {name: rows[name] for name in rows if name != "t_rt"})
+    newest = kept.index(1) if kept.count(1) == 1 else 0
+    results = query.results()
+    assert [result.epoch for result in results] == [0, 1, 2, 3, 4]
+    for epoch, result in enumerate(results):
+        spans = [range(max(0, epoch - keep + 1), epoch + 1) for keep in kept]
+        if pairing == "newest":
+            spans = [range(epoch, epoch + 1)] * 3
+        elif pairing == "newest-window":
+            spans[newest] = range(epoch, epoch + 1)
+        chunks = [each for each in product(*spans) if pairing != "window" or max(each) == epoch]
+        assert rows_of(result.table) == sorted(chunks, key=repr)
 
 
 def test_an_aggregate_is_over_all_pairs_of_the_chunks_that_are_kept(engine: Engine) -> None:

@@ -46,6 +46,21 @@ def test_a_reader_begins_at_a_position_that_was_saved() -> None:
     assert waiting(log.reader(3)) == []
 
 
+def test_a_reader_leaves_out_rows_before_a_position_that_have_not_arrived_yet() -> None:
+    log = Log()
+    reader, other = log.reader(), log.reader()
+    reader.skip_to(3)
+    assert (reader.waiting, reader.waiting_rows, reader.waiting_batches) == (0, 0, 0)
+    log.add(rows(1, 2), 1.0)
+    assert (reader.waiting, reader.waiting_rows, reader.waiting_batches) == (0, 0, 0)
+    assert (waiting(reader), reader.first_waiting(), waiting(other)) == ([], None, [1, 2])
+    log.add(rows(3, 4, 5), 2.0)
+    assert (waiting(reader), reader.waiting, reader.first_waiting()) == ([4, 5], 2, 2.0)
+    other.close()
+    reader.take(2)
+    assert (reader.position - reader.origin, log.stored_rows) == (2, 0)
+
+
 def test_a_reader_begins_at_a_deletion_that_was_saved() -> None:
     log = Log()
     reader = log.reader(follows_deletions=True)

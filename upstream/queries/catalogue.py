@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ..errors import (
+    CommitError,
     NameTakenError,
     ParameterError,
-    SinkError,
     StatementError,
     UnknownNameError,
 )
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from .continuous_query import ContinuousQuery
     from .evaluated_query import EvaluatedQuery
     from .maintained_view import MaintainedView
+
+
+_MANY_ROWS: Final = 4_096
+"""From so many waiting rows on, the thread that appends takes them into epochs. Smaller epochs are
+evaluated in full."""
 
 
 class Plan(Runnable, Protocol):
@@ -87,6 +92,7 @@ class Catalogue:
         "_moment",
         "_numbered",
         "_tables_version",
+        "_working_ahead",
         "plans",
         "queries",
         "streams",
@@ -100,6 +106,8 @@ class Catalogue:
         self.plans: Mapping[str, Plan] = {}
         self._evaluated: Mapping[str, EvaluatedQuery] = {}
         """What evaluates each standing query, by its name."""
+        self._working_ahead: tuple[EvaluatedQuery, ...] = ()
+        """Those of them that take rows in when many were appended."""
         self._fillers: Mapping[str, ContinuousQuery] = {}
         """The queries that fill streams, by stream."""
         self._numbered = 0
@@ -207,6 +215,7 @@ class Catalogue:
         """Add a standing query under its name, with what evaluates it."""
         self.queries = {**self.queries, query.name: query}
         self._evaluated = {**self._evaluated, query.name: evaluated}
+        self._working_ahead = self._that_work_ahead()
         if query.into is not None:
             self._fillers = {**self._fillers, query.into: query}
 
@@ -221,7 +230,11 @@ class Catalogue:
         self._evaluated = {
             name: each for name, each in self._evaluated.items() if name in self.queries
         }
+        self._working_ahead = self._that_work_ahead()
         self._fillers = {name: each for name, each in self._fillers.items() if each is not query}
+
+    def _that_work_ahead(self) -> tuple[EvaluatedQuery, ...]:
+        return tuple(each for each in self._evaluated.values() if each.works_ahead)
 
     # Queries that fill streams
 
@@ -325,26 +338,36 @@ class Catalogue:
         """Return the names of the views whose streams met the rows of a table."""
         return [view.name for view in self.views.values() if name in view.static_tables]
 
-    def views_to_keep_up(self, stream: str) -> list[MaintainedView]:
-        """Return the views over a stream that should take in what waits before they are read."""
-        views = self.views.values()
-        return [view for view in views if stream in view.streams and view.wants_upkeep()]
+    @property
+    def keeps_up(self) -> bool:
+        """Whether anything may take rows in when they are appended."""
+        return bool(self.views or self._working_ahead)
+
+    def to_keep_up(self, stream: str) -> list[Callable[[], object]]:
+        """Return what takes rows of a stream in that should not wait until results are asked for.
+
+        Views and epochs have results soon after they are asked for, or after an epoch has ended.
+        """
+        views = [view for view in self.views.values() if stream in view.streams]
+        found: list[Callable[[], object]] = [each.keep_up for each in views if each.wants_upkeep()]
+        epochs = [each for each in self._working_ahead if stream in each.streams]
+        return found + [each.relieve for each in epochs if each.rows_waiting() >= _MANY_ROWS]
 
     def evaluate_readers(self, stream: str) -> bool:
-        """Let everything that reads a stream read what waits there; tell whether no sink failed."""
+        """Let everything that reads a stream read what waits there; tell whether none failed."""
         relieved = [reader.relieve() for reader in self.reading(stream)]
         return all(relieved)
 
     def make_room(self, stream: EngineStream) -> None:
         """Let what reads a stream read it, if many rows wait there.
 
-        Raise SinkError if the stream is full and the sink of a reader fails.
+        Raise CommitError if the stream is full and the sink or the record of a reader fails.
         """
         if stream.is_crowded():
             for reader in self.reading(stream.definition.name):
                 try:
                     reader.evaluate_alone()
-                except SinkError:
+                except CommitError:
                     if stream.is_full():
                         raise
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Never
 
 from ..errors import ClosedError, StatementError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from .choices import Semantics
     from .evaluated_query import EvaluatedQuery
+    from .query_records import QueryRecords
     from .results.backlog import QueryStatistics
     from .results.result_reader import ResultReader
 
@@ -40,7 +41,16 @@ class ContinuousQuery:
     [3, 5]
     """
 
-    __slots__ = ("_evaluated", "_final", "_is_taken", "_lock", "_on_close", "_reader", "text")
+    __slots__ = (
+        "_evaluated",
+        "_final",
+        "_is_taken",
+        "_lock",
+        "_on_close",
+        "_reader",
+        "_records",
+        "text",
+    )
 
     def __init__(
         self,
@@ -49,6 +59,7 @@ class ContinuousQuery:
         reader: ResultReader,
         *,
         on_close: Callable[[ContinuousQuery], None],
+        records: QueryRecords | None = None,
     ) -> None:
         self.text = text
         """The SQL as it was given."""
@@ -58,6 +69,8 @@ class ContinuousQuery:
         """Whether a stream or a sink takes the results."""
         self._lock = evaluated.lock
         self._on_close = on_close
+        self._records = None if evaluated.record is None else records
+        """The records in the engine's directory, if this query keeps one."""
         self._final: QueryStatistics | None = None
         """The counts of the evaluation when the query was closed; None if it was not."""
 
@@ -168,6 +181,16 @@ class ContinuousQuery:
         return self._reader.consumed
 
     @property
+    def positions(self) -> Mapping[str, int]:
+        """After how many rows of each stream its feed has to go on when the engine is opened again.
+
+        They are counted from the first row that the first engine with the directory received. For
+        each stream it is the least number that a query in the directory needs. So read it in the
+        new engine, before rows are appended. A query that keeps no record has no positions.
+        """
+        return {} if self._records is None else self._records.positions(self.streams)
+
+    @property
     def semantics(self) -> Semantics:
         """Whether every result counts, or only the newest."""
         return self._evaluated.semantics
@@ -202,7 +225,7 @@ class ContinuousQuery:
     def evaluate(self) -> None:
         """Evaluate what is due, and keep the results, or give them to the stream or the sink.
 
-        If the sink fails, SinkError is raised.
+        If the sink fails, SinkError is raised, and RecordError if the record cannot be written.
         """
         with self._lock:
             self._evaluate()
@@ -272,11 +295,15 @@ class ContinuousQuery:
     def close(self) -> None:
         """Stop reading the streams. The statistics can still be read.
 
-        A stream that the query filled stays, and can be written to from then on.
+        A stream that the query filled stays, and can be written to from then on. If the record of
+        the query cannot be written, it is closed, and RecordError is raised: a new engine then has
+        results again that were taken.
         """
         with self._lock, HeldInterrupt():
             if self._final is not None:
                 return
             self._final = self._evaluated.statistics(self._reader.callback_error)
-            self._evaluated.leave(self._reader)
-            self._on_close(self)
+            try:
+                self._evaluated.leave(self._reader)
+            finally:
+                self._on_close(self)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from contextlib import AbstractContextManager
 from math import inf
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ..errors import ClosedError, SinkError, StatementError
+from ..errors import ClosedError, CommitError, StatementError
 from .evaluation.shared_windows import WindowsOfQuery
+from .evaluation_cost import EvaluationCost
 from .results.backlog import QueryStatistics
-from .results.commit import Commit
 from .results.result_reader import ResultReader
 
 if TYPE_CHECKING:
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from .evaluation.planning import Plan
     from .evaluation.refreshed import Waiting
     from .results.answer import Answer
+    from .results.commit import Commit
+    from .results.record_keeper import RecordKeeper
     from .results.result_reader import Callback
-    from .results.result_stream import ResultStream
-    from .results.sink import Sink, SinkWriter
-
-_SMOOTHING: Final = 0.2
+    from .results.sink import Sink
 
 
 class Others(Protocol):
@@ -50,7 +49,7 @@ class Others(Protocol):
     def make_room(self, stream: EngineStream) -> None:
         """Let the queries and views that read a stream read it, if many rows wait there.
 
-        Raise SinkError if the stream is full and the sink of a reader fails.
+        Raise CommitError if the stream is full and the sink or the record of a reader fails.
         """
 
 
@@ -71,10 +70,7 @@ class EvaluatedQuery:
         "_due_at",
         "_emitter",
         "_evaluation",
-        "_evaluation_seconds",
-        "_evaluations",
         "_holds_back",
-        "_into",
         "_is_closed",
         "_is_unfinished",
         "_on_error",
@@ -82,7 +78,6 @@ class EvaluatedQuery:
         "_plan",
         "_pushing",
         "_readers",
-        "_sink",
         "_stopwatch",
         "clock",
         "lock",
@@ -100,8 +95,7 @@ class EvaluatedQuery:
         stopwatch: Clock,
         others: Others,
         lock: AbstractContextManager[bool],
-        into: ResultStream | None = None,
-        sink: SinkWriter | None = None,
+        commit: Commit,
         defined: object = None,
     ) -> None:
         self.text = text
@@ -123,19 +117,14 @@ class EvaluatedQuery:
         self._is_unfinished = False
         """Whether an evaluation was interrupted and has to be continued."""
         self._evaluation = plan.evaluation
-        self._commit = Commit(choices, into, sink)
-        self._emitter = self._commit.emitter
+        self._commit = commit
+        self._emitter = commit.emitter
         self._pushing: list[ResultReader] = []
         """The readers with callbacks."""
-        self._into = into
-        """What takes the results, if they are rows of a stream."""
-        self._sink = sink
-        """What takes the results, if the user gave a sink."""
         self._others = others
         self._stopwatch = stopwatch
         self._on_error = choices.on_error
-        self._evaluations = 0
-        self._evaluation_seconds = self._cost = 0.0
+        self._cost = EvaluationCost()
         self._holds_back = False
         """Whether rows were read for which `emit_every` does not allow a result yet."""
         self._is_closed = False
@@ -146,8 +135,9 @@ class EvaluatedQuery:
         self, name: str, *, weight: float = 1.0, callback: Callback | None = None
     ) -> ResultReader:
         """Return a new reader of the results, of which none was due yet: all have one numbering."""
-        assert not self._emitter.due
+        assert self._commit.record is not None or not self._emitter.due
         reader = ResultReader(self._emitter.backlog, name, weight=weight, callback=callback)
+        self._commit.begin(reader)
         if callback is not None:
             self._pushing = [*self._pushing, reader]
         return reader
@@ -157,10 +147,9 @@ class EvaluatedQuery:
 
         The names in the text must mean the same as before; see `means_the_same`.
         """
-        is_same = self._plan.is_shareable and self._into is None and self._sink is None
-        is_same = (
-            is_same and self.text.strip() == text.strip() and self._choices == choices.of_evaluation
-        )
+        is_same = self._plan.is_shareable and not self._commit.describe()
+        is_same = is_same and self.text.strip() == text.strip()
+        is_same = is_same and self._choices == choices.of_evaluation
         return is_same and not self._is_closed and self._has_not_begun()
 
     def means_the_same(self, defined: object) -> bool:
@@ -179,10 +168,13 @@ class EvaluatedQuery:
     def leave(self, reader: ResultReader) -> None:
         """Remove a reader; the evaluation ends with its last one."""
         with self.lock:
-            reader.leave()
-            self._pushing = [each for each in self._pushing if each is not reader]
-            if not self._emitter.backlog.readers:
-                self.close()
+            try:
+                self._commit.end(reader)
+            finally:
+                reader.leave()
+                self._pushing = [each for each in self._pushing if each is not reader]
+                if not self._emitter.backlog.readers:
+                    self.close()
 
     def current(self) -> Answer:
         """Evaluate what is due, and return the current answer; see `ContinuousQuery.ask`."""
@@ -222,12 +214,24 @@ class EvaluatedQuery:
     @property
     def into(self) -> str | None:
         """The name of the stream that the query fills, if it fills one."""
-        return None if self._into is None else self._into.stream.definition.name
+        into = self._commit.stream
+        return None if into is None else into.stream.definition.name
 
     @property
     def sink(self) -> Sink | None:
         """The sink that takes the results, if the user gave one."""
-        return None if self._sink is None else self._sink.sink
+        writer = self._commit.sink
+        return None if writer is None else writer.sink
+
+    @property
+    def record(self) -> RecordKeeper | None:
+        """What writes each commit to a file, if the query keeps a record."""
+        return self._commit.record
+
+    @property
+    def works_ahead(self) -> bool:
+        """Whether rows are better taken in before results are requested, as those of epochs."""
+        return self._plan.works_ahead
 
     @property
     def rows_failed(self) -> int:
@@ -247,13 +251,13 @@ class EvaluatedQuery:
             self.bring_up_to_date()
 
     def relieve(self) -> bool:
-        """Evaluate what is due, because many rows wait; return False if the sink has failed.
+        """Evaluate what is due, because many rows wait; return False if results cannot be stored.
 
         It is counted and not raised, because the caller has appended rows, which are accepted.
         """
         try:
             self.evaluate()
-        except SinkError:
+        except CommitError:
             return False
         return True
 
@@ -289,17 +293,17 @@ class EvaluatedQuery:
         watch = self._stopwatch.now()
         if (before := self._commit.unfinished_at) is not None:
             self._give(before)  # before anything is read, so that rows wait in bounded streams
-        if self._into is not None:
-            self._others.make_room(self._into.stream)
+        if (into := self._commit.stream) is not None:
+            self._others.make_room(into.stream)
         for side_table in self._plan.side_tables:
             side_table.refresh(now)
         while self._read_and_give(now):
             pass
         due_at = self._next_due()
-        self._note_cost(self._stopwatch.now() - watch)
+        self._cost.note(self._stopwatch.now() - watch)
         self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
-        if self._into is not None:
-            self._others.make_room(self._into.stream)
+        if into is not None:
+            self._others.make_room(into.stream)
         return now
 
     def _read_and_give(self, now: float) -> bool:
@@ -341,7 +345,7 @@ class EvaluatedQuery:
         moments += [each.due_at() for each in self._plan.side_tables]
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def _rows_waiting(self) -> int:
+    def rows_waiting(self) -> int:
         """Return how many rows of streams wait."""
         return sum(reader.waiting_rows for reader in self._plan.readers)
 
@@ -354,14 +358,6 @@ class EvaluatedQuery:
         """Return an answer for the user; `on_error` decides about rows that it leaves out."""
         answer = answer.or_failed() if self._on_error == "fail" else answer
         return answer.handed_out(self._plan.schema)
-
-    def _note_cost(self, seconds: float) -> None:
-        self._evaluations += 1
-        self._evaluation_seconds += seconds
-        if self._evaluations == 1:
-            self._cost = seconds
-        else:
-            self._cost += _SMOOTHING * (seconds - self._cost)
 
     # For the engine, which serves queries in an order
 
@@ -421,7 +417,8 @@ class EvaluatedQuery:
 
         This includes the queries that have to run before it.
         """
-        return self._cost and self._cost + sum(each._cost for each in self._due_feeders())
+        own = self._cost.estimate
+        return own and own + sum(each._cost.estimate for each in self._due_feeders())
 
     def run(self) -> None:
         """Evaluate what is due, and pass the results to the callbacks of its readers."""
@@ -449,17 +446,11 @@ class EvaluatedQuery:
 
     def explain(self, *, sql: bool = False) -> str:
         """Describe how the query is evaluated; see `ContinuousQuery.explain`."""
-        from .rewriting.explain import explain, parts, whole
+        from .evaluation.described import described
 
         with self.lock:
             split, description = self._plan.split, self._evaluation.describe()
-        into = [each.describe() for each in (self._into, self._sink) if each is not None]
-        if description.merges is None:
-            lines = [*description.about, description.now, *into]
-            return "\n".join([*lines, whole(split)] if sql else lines)
-        split_into = [explain(split, description.merges)] if split.leaves else []
-        lines = [*description.about, *split_into, description.now, *into]
-        return "\n".join([*lines, parts(split)] if sql else lines)
+        return described(split, description, self._commit.describe(), sql=sql)
 
     def statistics(self, callback_error: str | None = None) -> QueryStatistics:
         """Return the counts since it was created, without what readers count.
@@ -467,7 +458,7 @@ class EvaluatedQuery:
         `callback_error` is the error of a callback, if it came after the last error of a result.
         """
         counts = self._evaluation.counts()
-        emitter, into, sink = self._emitter, self._into, self._sink
+        emitter, into, sink = self._emitter, self._commit.stream, self._commit.sink
         errors = [self._plan.failing.error, callback_error, self._commit.error]
         errors += [into.error if into else None, sink.error if sink else None]
         return QueryStatistics(
@@ -480,15 +471,15 @@ class EvaluatedQuery:
             results_unchanged=emitter.unchanged,
             results_waiting=0,
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
-            rows_waiting=self._rows_waiting(),
+            rows_waiting=self.rows_waiting(),
             rows_late=counts.late,
             rows_superseded=counts.superseded,
             rows_deleted=counts.deleted,
             rows_expired=counts.expired,
             rows_failed=self._plan.failing.count,
             rows_held=counts.held,
-            evaluations=self._evaluations,
-            evaluation_seconds=self._evaluation_seconds,
+            evaluations=self._cost.count,
+            evaluation_seconds=self._cost.seconds,
             staleness_seconds_mean=0.0,
             callback_failures=0,
             error=next((each for each in errors if each), None),

@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..errors import ClosedError, QueryError, StatementError
 from ..rows.stream_definition import StreamDefinition
 from .evaluated_query import EvaluatedQuery
+from .results.commit import Commit
 from .results.view_statistics import ViewStatistics
 from .rewriting.explain import parts
 from .saved_view import SavedView, write_view
@@ -84,6 +85,7 @@ class MaintainedView(EvaluatedQuery):
             stopwatch=stopwatch,
             others=others,
             lock=lock,
+            commit=Commit(choices),
         )
         self._name = name
         self._view_plan = plan
@@ -227,7 +229,7 @@ class MaintainedView(EvaluatedQuery):
 
     def wants_upkeep(self) -> bool:
         """Tell whether it is worth while to take in what waits before the view is read."""
-        waiting = self._rows_waiting()
+        waiting = self.rows_waiting()
         return waiting >= _MANY_ROWS or (waiting > 0 and self._is_eager())
 
     def keep_up(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, Protocol
 
 from ..clock import Clock
-from ..errors import ParameterError, SinkError, UnknownPolicyError
+from ..errors import CommitError, ParameterError, UnknownPolicyError
 from ..statistics import is_quantity
 
 _RANKED_PER_RUN: Final = 4
@@ -213,13 +213,13 @@ def serve(
     each run is chosen anew. A query that becomes urgent meanwhile waits for these runs. So all
     queries are asked O(log(due)) times, rather than once for each run.
 
-    If the sink of a query fails, the query is left out until the end, and SinkError is raised then.
+    If a query raises CommitError, it is left out until the end, and the error is raised then.
     """
     if not seconds >= 0:  # also refuses NaN
         raise ParameterError("seconds", seconds, "a number, zero or more")
     until = clock.now() + seconds
     runs = 0
-    failed: dict[str, SinkError] = {}
+    failed: dict[str, CommitError] = {}
     while clock.now() < until:
         ranked = policy.ranked(runnables() if callable(runnables) else runnables)
         if failed:
@@ -234,7 +234,7 @@ def serve(
             policy.chose(chosen)
             try:
                 chosen.run()
-            except SinkError as error:
+            except CommitError as error:
                 failed[chosen.name] = error
             runs += 1
     for first in failed.values():

@@ -22,10 +22,12 @@ from .evaluated_query import EvaluatedQuery
 from .evaluation.planning import plan
 from .evaluation.shared_windows import Families
 from .into import ResultsInto
+from .results.commit import Commit
 from .results.result_stream import ResultStream
 from .results.sink import SinkWriter
 from .sql import is_reserved, stream_of_results
 from .sql.names import reserved
+from .sql.window_clause import Axis
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -36,13 +38,15 @@ if TYPE_CHECKING:
     from .choices import Choices
     from .continuous_query import Callback
     from .evaluation.planning import Plan
+    from .query_records import QueryRecords
+    from .results.record_keeper import RecordKeeper
     from .results.sink import Sink
 
 
 class StandingQueries:
     """Adds standing queries to a catalogue."""
 
-    __slots__ = ("_catalogue", "_clock", "_duck", "_families", "_lock", "_stopwatch")
+    __slots__ = ("_catalogue", "_clock", "_duck", "_families", "_lock", "_records", "_stopwatch")
 
     def __init__(
         self,
@@ -52,12 +56,15 @@ class StandingQueries:
         clock: Clock,
         stopwatch: Clock,
         lock: AbstractContextManager[bool],
+        records: QueryRecords | None = None,
     ) -> None:
         self._catalogue = catalogue
         self._duck = duck
         self._clock = clock
         self._stopwatch = stopwatch
         self._lock = lock
+        self._records = records
+        """The records of queries over epochs, if the engine has a directory."""
         self._families = Families()
         """The queries over windows that new ones may join."""
 
@@ -77,11 +84,13 @@ class StandingQueries:
         if sink is not None:
             return self._create_with_sink(text, choices, name, _only(sink, callback, into))
         if into is None:
+            keeps_record = self._records is not None and name is not None
             name = self._catalogue.free_query_name(name)
             evaluated = self._joined(text, choices)
             if evaluated is None:
                 planned = self._plan(text, choices, self._families)
-                evaluated = self._evaluated(text, planned, choices)
+                record = self._record(name, text, planned, choices) if keeps_record else None
+                evaluated = self._evaluated(text, planned, Commit(choices, record=record), choices)
             with HeldInterrupt():
                 return self._added(text, evaluated, name, choices.weight, callback)
         if name not in {None, into.name}:
@@ -114,7 +123,7 @@ class StandingQueries:
         except BaseException:
             planned.close()
             raise
-        evaluated = self._evaluated(text.strip(), planned, choices, stream)
+        evaluated = self._evaluated(text.strip(), planned, Commit(choices, stream), choices)
         with HeldInterrupt():
             if known is not None:
                 self.drop(known)
@@ -131,7 +140,15 @@ class StandingQueries:
         if any(each.sink is sink for each in self._catalogue.evaluated()):
             raise ParameterError("sink", sink, "a sink that no other query has")
         writer = SinkWriter(sink, name)
-        evaluated = self._evaluated(text, self._plan(text, choices), choices, sink=writer)
+        planned = self._plan(text, choices)
+        try:
+            writer.check(planned.schema.outer)
+            if writer.given_epoch is not None:
+                _check_repeatable(text, planned)
+        except BaseException:
+            planned.close()
+            raise
+        evaluated = self._evaluated(text, planned, Commit(choices, sink=writer), choices)
         with HeldInterrupt():
             return self._added(text, evaluated, name, choices.weight)
 
@@ -205,9 +222,8 @@ class StandingQueries:
         self,
         text: str,
         planned: Plan,
+        commit: Commit,
         choices: Choices,
-        into: ResultStream | None = None,
-        sink: SinkWriter | None = None,
     ) -> EvaluatedQuery:
         return EvaluatedQuery(
             text,
@@ -217,10 +233,24 @@ class StandingQueries:
             stopwatch=self._stopwatch,
             others=self._catalogue,
             lock=self._lock,
-            into=into,
-            sink=sink,
+            commit=commit,
             defined=self._catalogue.defined(text),
         )
+
+    def _record(self, name: str, text: str, planned: Plan, choices: Choices) -> RecordKeeper | None:
+        """Return what keeps the record of a query over epochs; None for another query."""
+        if self._records is None or planned.feed is None:
+            return None
+        try:
+            for stream in planned.streams:
+                if self._catalogue.filler_of(stream) is not None:
+                    reason = f"the query {name!r} cannot keep a record: {stream} is filled by a "
+                    hint = "leave the name out, so that no record is kept"
+                    raise StatementError(reason + "query, and cannot be fed again", text, hint=hint)
+            return self._records.keeper(name, text, planned, choices, self._catalogue.streams)
+        except BaseException:
+            planned.close()
+            raise
 
     def _added(
         self,
@@ -232,7 +262,13 @@ class StandingQueries:
     ) -> ContinuousQuery:
         """Add a query that takes the results of an evaluation."""
         reader = evaluated.reader(name, weight=weight, callback=callback)
-        query = ContinuousQuery(text, evaluated, reader, on_close=self._catalogue.forget_query)
+        query = ContinuousQuery(
+            text,
+            evaluated,
+            reader,
+            on_close=self._catalogue.forget_query,
+            records=self._records,
+        )
         self._catalogue.add_query(query, evaluated)
         return query
 
@@ -244,6 +280,17 @@ def _only(sink: Sink, callback: Callback | None, into: ResultsInto | None) -> Si
     if into is not None:
         raise ParameterError("into", into.name, "left out: the sink takes the results")
     return sink
+
+
+def _check_repeatable(text: str, planned: Plan) -> None:
+    """Raise StatementError for epochs of which a sink cannot tell whether it has them."""
+    if any(window.axis is Axis.ORDINAL for window in planned.split.windows):
+        reason = (
+            "the sink has epochs already, and epochs that are not cut by time are numbered from 0 "
+            "by each query: a repeated one cannot be told from a new one"
+        )
+        hint = "give the query a sink that has no results, or cut the epochs by time"
+        raise StatementError(reason, text, hint=hint)
 
 
 def _check_options(into: ResultsInto, choices: Choices) -> None:

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..errors import NameTakenError, QueryError, StatementError, UnknownStreamError
+from ..database.failure import DatabaseError
+from ..errors import (
+    NameTakenError,
+    ParameterError,
+    QueryError,
+    StatementError,
+    UnknownStreamError,
+)
 from ..rows.arrow_data import no_rows
 from ..tables.engine_stream import EngineStream
 from . import sql
 from .known_queries import KnownQueries
 from .one_time import OneTimeSql
+from .sql.duck_messages import headline_of
 from .sql.source_text import place_of_word
 from .sql.standing_needs import changed_tables, check_settings, tables_with_other_rows
 from .stream_rows import StreamRows
@@ -68,6 +76,24 @@ class Statements:
         self._known = KnownQueries(catalogue)
         self._rows = StreamRows(catalogue, duck, append=append, ask=self.run)
         self._views = ViewStatements(catalogue, duck, clock=clock, stopwatch=stopwatch, lock=lock)
+
+    def create_table(self, name: str, data: pa.Table | str | Path) -> None:
+        """Create an ordinary table from rows, or from the path of a file."""
+        if self._catalogue.streams.found(name) is not None:
+            raise NameTakenError("stream", name)
+        if self._catalogue.found_view(name) is not None:
+            raise NameTakenError("view", name)
+        if not name:
+            raise ParameterError("name", name, "a name that is not empty")
+        if sql.is_reserved(name):
+            expected = "another name, since this one is reserved for rewritten queries"
+            raise ParameterError("name", name, expected)
+        try:
+            self._catalogue.note_change_of_tables()
+            self._duck.create_table(name, data)
+        except DatabaseError as error:
+            reason = f"the table {name} cannot be created: {headline_of(str(error))}"
+            raise QueryError(reason) from error
 
     def restore_view(self, path: Path) -> str:
         """Create a view from a file, and return its name."""

@@ -342,9 +342,10 @@ class LogReader:
         if self.is_paused:
             return 0
         if self.deletions is None and self.punctuations is None:
-            return self._log.rows_seen - self.position  # in fewer steps, as each query asks often
+            waiting = self._log.rows_seen - self.position  # as each query asks often
+            return waiting if waiting > 0 else 0
         rows, deletions, punctuations = self._log.seen
-        waiting = rows - self.position
+        waiting = max(0, rows - self.position)
         if self.deletions is not None:
             waiting += deletions - self.deletions
         if self.punctuations is not None:
@@ -354,7 +355,7 @@ class LogReader:
     @property
     def waiting_rows(self) -> int:
         """How many rows wait for this reader."""
-        return self._log.rows_seen - self.position
+        return max(0, self._log.rows_seen - self.position)
 
     @property
     def waiting_batches(self) -> int:
@@ -362,7 +363,7 @@ class LogReader:
         with self._log.lock:
             first, end = self._places()
             followed = len(self._log.deletions_for(self)) + len(self._log.punctuations_for(self))
-            return end - first + followed
+            return max(0, end - first) + followed
 
     def peek(self) -> list[Batch]:
         """Return the waiting batches without taking them; the first may be cut."""
@@ -414,6 +415,12 @@ class LogReader:
         if self.punctuations is not None:
             assert self.punctuations + punctuations <= self._log.punctuated
             self.punctuations += punctuations
+        self._log.trim()
+
+    def skip_to(self, position: int) -> None:
+        """Read no rows before a position, which may be ahead of all rows that have arrived."""
+        assert position >= self.position
+        self.origin = self.position = position
         self._log.trim()
 
     def fork(self) -> LogReader:

@@ -108,13 +108,15 @@ def test_batches_of_one_moment_do_not_make_one_another_late() -> None:
 
 
 def test_no_time_passes_at_a_moment_that_is_over() -> None:
+    # clock   1    6    11   12   16
+    # one     15   (idle)         30 by the clock
+    # other        20   (idle)
     inputs = Inputs()
-    inputs.come(0, 0.0, 3)
-    inputs.come(1, 1.0, 15)
-    inputs.come(0, 8.0, 16)
-    inputs.come(1, 9.0, 17)
-    assert inputs.passed(9.0) == 16
-    assert inputs.common.passes_at(20) == 13.0
+    inputs.come(0, 1.0, 15)
+    inputs.come(1, 6.0, 20)
+    inputs.come(1, 12.0, 0)  # a late row does not end a silence
+    assert inputs.passed(12.0) == 26
+    assert inputs.common.passes_at(30) == 16.0
 
 
 events = st.lists(

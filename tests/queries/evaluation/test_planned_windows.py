@@ -246,18 +246,18 @@ def test_epochs_that_are_cut_alike_go_together(windows: tuple[str, ...]) -> None
         (("epochs(ticks, 10)", "epochs(ticks, 10, offset => 3)"), "the same length and offset"),
         (
             ("epochs(ms, INTERVAL '1 s')", "epochs(trades, INTERVAL '1 ms')"),
-            "times of one kind",
+            "^the epochs of one query must be over times of one kind",
         ),
         (
             ("epochs(ms, INTERVAL '1 s')", "epochs(ms, INTERVAL '1 s', by => arrival)"),
-            "times of one kind",
+            "^the epochs of one query .*[^$]*give both streams epochs of one kind",
         ),
         (
             (
                 "epochs(ms, INTERVAL '1 month')",
                 "epochs(ms, INTERVAL '1 month', zone => 'Asia/Tokyo')",
             ),
-            "months of the same zone",
+            "^epochs of months can only be combined with epochs of months of the same zone",
         ),
         (("epochs(ticks, 10, pairing => 'window')",), "needs epochs of two streams"),
         (
@@ -304,9 +304,6 @@ def query_over(window: str) -> ParsedQuery:
         ("hop(ticks, 9, 3)", None, ""),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "allowed_lateness", "no row is late"),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
-        ("epochs(ticks, 9)", "allowed_lateness", "an epoch is committed once"),
-        ("epochs(trades, rows => 9)", "allowed_lateness", "an epoch is committed once"),
-        ("epochs(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
     ],
 )
 def test_a_choice_that_a_window_cannot_have_is_refused(
@@ -321,6 +318,26 @@ def test_a_choice_that_a_window_cannot_have_is_refused(
         refuse_unfitting(query, 0, Choices(**choice))
     assert shown(caught) == window
     refuse_unfitting(query, 0, Choices())
+
+
+@pytest.mark.parametrize(
+    ("window", "name", "hint"),
+    [
+        (
+            "epochs(ticks, 9)",
+            "allowed_lateness",
+            r"leave it out, or read tumble\(ticks, …\), whose",
+        ),
+        ("epochs(trades, rows => 9)", "allowed_lateness", "leave it out$"),
+        ("epochs(news, INTERVAL '1 day', by => arrival)", "allowed_lateness", "leave it out$"),
+        ("epochs(news, INTERVAL '1 day', by => arrival)", "close_after", "leave it out$"),
+    ],
+)
+def test_a_choice_that_epochs_cannot_have_is_refused(window: str, name: str, hint: str) -> None:
+    choice: dict[str, Any] = {name: 1}
+    with pytest.raises(WindowError, match=f"^epochs .*cannot have {name}: .*[^$]*{hint}") as caught:
+        refuse_unfitting(query_over(window), 0, Choices(**choice))
+    assert shown(caught) == window
 
 
 def test_a_landmark_with_a_slide_closes_after_silence() -> None:

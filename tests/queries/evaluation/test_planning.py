@@ -116,6 +116,20 @@ def test_a_query_that_would_keep_all_rows_is_refused_with_a_hint(engine: Engine,
     assert_nothing_is_stored(engine)
 
 
+@pytest.mark.parametrize(
+    ("beside", "words"),
+    [
+        ("tumble(bids, 10)", "with a window[^$]*give it the same window, or use latest\\(asks\\)"),
+        ("epochs(bids, 10)", "with epochs[^$]*give it epochs, too, or use latest\\(asks\\)"),
+    ],
+)
+def test_a_stream_is_not_kept_beside_windows_or_epochs(
+    engine: Engine, beside: str, words: str
+) -> None:
+    with pytest.raises(UnboundedQueryError, match=f"kept for the join {words}"):
+        engine.continuous_query(f"SELECT b.x FROM {beside} b JOIN asks a USING (k)")
+
+
 def assert_nothing_is_stored(engine: Engine) -> None:
     """Fail if anything besides the engine itself still reads the streams."""
     for stream in ("bids", "asks"):

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 from tests.queries.setting import append, make_streams
 from tests.queries.sinks import FailingDisk, QuickDisk, files_in
-from upstream import Engine, ManualClock, ParameterError, ParquetSink, QueryError, Result, SinkError
+from upstream import (
+    Engine,
+    ManualClock,
+    ParameterError,
+    ParquetSink,
+    QueryError,
+    QueryTypeError,
+    Result,
+    SinkError,
+)
 
 SUMS = "SELECT k, sum(x) AS x FROM tumble(bids, 10) GROUP BY k"
 
@@ -170,6 +179,31 @@ def test_a_staged_file_that_was_removed_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         sink.commit(0)
     assert sink.committed is None
+
+
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [
+        ("max(INTERVAL (x) SECONDS)", "length: INTERVAL"),
+        ("list(INTERVAL (x) SECONDS)", r"length: INTERVAL\[\]"),
+        ("{'a': max(x), 'b': max(INTERVAL (x) DAYS)}", "length: STRUCT"),
+    ],
+)
+def test_columns_without_a_type_in_parquet_are_refused_before_the_query_exists(
+    tmp_path: Path, item: str, shown: str
+) -> None:
+    with Engine(clock=ManualClock()) as engine:
+        make_streams(engine)
+        sink = ParquetSink(tmp_path)
+        text = f"SELECT max(k) AS k, {item} AS length FROM epochs(bids, 10)"
+        with pytest.raises(QueryTypeError, match=f"cannot store the column {shown}") as caught:
+            engine.continuous_query(text, sink=sink)
+        assert "cast it to VARCHAR" in caught.value.hint
+        assert not engine.queries
+        query = engine.continuous_query(text.replace(item, f"({item})::VARCHAR"), sink=sink)
+        append(engine, "bids", (1, 1), (11, 2))
+        query.evaluate()
+        assert sink.committed == 0
 
 
 PAIRS = "SELECT count(*) AS n, sum(x) AS x, max(epoch) AS last FROM epochs(bids, 10, keep => 2)"

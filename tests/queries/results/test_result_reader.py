@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from tests.queries.results.test_backlog import EMPTY, answer
 from upstream import ManualClock, Result
+from upstream.queries.choices import Choices
 from upstream.queries.results.answer import Answer
-from upstream.queries.results.backlog import Backlog, QueryStatistics
+from upstream.queries.results.backlog import Backlog, Made, QueryStatistics
+from upstream.queries.results.emission import Emitter
 from upstream.queries.results.result_reader import ResultReader
 
 ROWS = pa.table({"a": [1]})
@@ -270,3 +272,17 @@ def test_a_gap_in_the_numbers_is_what_was_missed(keep: int, first: int, steps: l
                 taken.append(result.number)
         assert reader.committed == (made - 1 if made else None)
         assert reader.consumed == (taken[-1] if taken else first - 1 if first else None)
+
+
+def test_results_of_an_earlier_process_wait_for_a_reader() -> None:
+    emitter = Emitter(Choices(), first=7, given_epoch=None)
+    waiting = [Made(5, 9, answer(0)), Made(6, 10, answer(1))]
+    emitter.restore(waiting, 12)
+    reader = ResultReader(emitter.backlog, "q")
+    assert (reader.waiting, emitter.due) == (0, 2)
+    reader.restore(waiting, expected=8, consumed=3)
+    assert (reader.waiting, reader.next_waiting, reader.consumed, reader.committed) == (2, 5, 3, 6)
+    assert [made.number for made in reader.untaken()] == [5, 6]
+    emitter.prepared([answer(2)], 0, 0.0).give()
+    assert [(each.number, each.missed) for each in reader.take_all(0.0)] == [(5, 1), (6, 0), (7, 1)]
+    assert reader.consumed == 7

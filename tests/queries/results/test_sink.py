@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,6 +162,7 @@ def test_rows_are_accepted_although_the_sink_of_their_reader_fails(
 def test_rows_are_refused_when_too_many_wait_for_a_sink_that_fails(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(engine_stream, "_BACKLOG_ROWS", 1)
     monkeypatch.setattr(engine_stream, "_MOST_ROWS", 3)
     sink = MemorySink()
     query = engine.continuous_query(SUMS, sink=sink)
@@ -168,15 +170,16 @@ def test_rows_are_refused_when_too_many_wait_for_a_sink_that_fails(
     append(engine, "bids", (1, 1), (11, 2))
     with pytest.raises(SinkError):
         query.evaluate()
-    append(engine, "bids", (12, 1), (13, 1))
+    append(engine, "bids", *[(time, 1) for time in range(12, 16)])
     for _ in range(2):
         with pytest.raises(StreamFullError, match="or the sink of a query fails"):
-            append(engine, "bids", (14, 1))
-    assert query.statistics().rows_waiting == 2
+            append(engine, "bids", (16, 1))
+    assert query.statistics().rows_waiting == 4
     sink.breaks.clear()
+    engine.sql("SELECT * FROM bids")  # the newest rows are read as well
     append(engine, "bids", (21, 1))
     query.evaluate()
-    assert sink.rows() == {0: [(1,)], 1: [(4,)]}
+    assert sink.rows() == {0: [(1,)], 1: [(6,)]}
 
 
 def test_a_query_that_fills_a_stream_waits_for_the_sink_of_its_reader(
@@ -272,6 +275,47 @@ def test_what_does_not_fit_a_sink_is_refused(engine: Engine) -> None:
     engine.continuous_query(SUMS, sink=sink)
     with pytest.raises(ParameterError, match="no other query has"):
         engine.continuous_query(SUMS, sink=sink)
+
+
+def assert_nothing_reads(engine: Engine) -> None:
+    """Fail if anything besides the engine itself reads a stream."""
+    append(engine, "bids", (1,), (2,))
+    engine.sql("FROM bids")
+    assert engine._catalogue.streams["bids"].log.stored_rows == 0
+
+
+@pytest.mark.parametrize("cut", ["rows => 2", "by => k", "punctuation => x = 3"])
+def test_epochs_that_are_not_cut_by_time_need_a_sink_without_epochs(
+    engine: Engine, cut: str
+) -> None:
+    text = f"SELECT sum(x) AS x FROM epochs(bids, {cut})"
+    with pytest.raises(
+        StatementError, match="repeated one cannot be told from a new one"
+    ) as caught:
+        engine.continuous_query(text, sink=MemorySink(committed=4, epoch=4))
+    assert "a sink that has no results, or cut the epochs by time" in caught.value.hint
+    assert not engine.queries
+    assert_nothing_reads(engine)
+    engine.continuous_query(text, sink=MemorySink(committed=4))  # of windows, which are no epochs
+    engine.continuous_query(text, sink=MemorySink())
+    by_time = text.replace(cut, "10")
+    engine.continuous_query(by_time, sink=MemorySink(committed=4, epoch=4))
+
+
+def test_a_sink_may_refuse_columns_before_the_query_exists(engine: Engine) -> None:
+    class TextSink(MemorySink):
+        def check(self, schema: pa.Schema) -> None:
+            """Refuse all columns that are no text."""
+            for field in schema:
+                if not pa.types.is_string(field.type):
+                    raise TypeError(field.name)
+
+    with pytest.raises(TypeError, match=r"^n$"):
+        engine.continuous_query("SELECT k, x AS n FROM bids", sink=TextSink())
+    assert not engine.queries
+    assert_nothing_reads(engine)
+    query = engine.continuous_query("SELECT k, x::TEXT AS n FROM bids", sink=TextSink())
+    assert engine.queries == (query,)
 
 
 def test_a_closed_query_leaves_its_sink_to_another(engine: Engine) -> None:

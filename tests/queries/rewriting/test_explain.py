@@ -111,8 +111,8 @@ def _explained(sql: str, tables: Duck) -> list[str]:
             [
                 "recomputed for each window: the whole query, from a and b",
                 (
-                    "  rows are kept; LEFT JOIN: whether a row has no match depends on the whole "
-                    "window, so the query is recomputed for each window"
+                    "  rows are kept; LEFT JOIN: whether a row has no match depends on all rows, "
+                    "so the query is recomputed for each window"
                 ),
             ],
         ),
@@ -129,7 +129,7 @@ def test_explain_says_what_is_incremental_and_what_is_not_and_why(
     [
         (
             "SELECT x FROM chunk_0 t ORDER BY x LIMIT 3",
-            "  only the first rows of each step are kept, and sorted for each window",
+            "  only the first rows of each chunk are kept, and sorted for each window",
         ),
         ("SELECT x FROM chunk_0 t ORDER BY x", "  they are sorted for each window"),
     ],

@@ -40,7 +40,7 @@ _LEFT = "FROM names n LEFT JOIN chunk_0 s ON n.id = s.k"
         ),
         (
             "SELECT count(*) FROM chunk_0 s ASOF JOIN chunk_1 u ON s.t >= u.t",
-            "ASOF JOIN: the rows it matches depend on the whole window",
+            "ASOF JOIN: the rows it matches depend on all rows",
         ),
         (
             (

@@ -37,7 +37,7 @@ def duck() -> Iterator[Duck]:
         duck.rows("CREATE TABLE names (k BIGINT, name VARCHAR)")
         duck.rows("INSERT INTO names VALUES (0, 'a'), (1, 'b'), (1, 'c'), (NULL, 'd')")
         duck.rows("CREATE TABLE taken (__pair BIGINT)")
-        duck.rows("CREATE MACRO known(n) AS n IN (SELECT k FROM names)")
+        duck.run_as_written("CREATE MACRO known(n) AS n IN (SELECT k FROM names)", {})
         duck.rows("CREATE MACRO twice(n) AS 2 * n")
         yield duck
 

@@ -25,7 +25,7 @@ from .test_paired import SCHEMAS
 def duck() -> Iterator[Duck]:
     with closing(Duck()) as duck:
         duck.rows("CREATE TABLE names (k BIGINT, name VARCHAR)")
-        duck.rows("CREATE MACRO known(n) AS n IN (SELECT k FROM names)")
+        duck.run_as_written("CREATE MACRO known(n) AS n IN (SELECT k FROM names)", {})
         yield duck
 
 

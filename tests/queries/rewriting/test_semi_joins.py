@@ -30,7 +30,7 @@ class TestSemiJoins(RuleContract):
         ),
         (
             "SELECT name FROM (SELECT id AS k, name FROM names) n NATURAL SEMI JOIN chunk_0 s",
-            "NATURAL SEMI JOIN: whether a row has a match depends on the whole window",
+            "NATURAL SEMI JOIN: whether a row has a match depends on all rows",
         ),
     ],
 )

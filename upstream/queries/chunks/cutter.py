@@ -41,6 +41,8 @@ class Cut:
     late: int = 0
     amended: tuple[int, ...] = ()
     ordinals: OrdinalCut | None = None
+    is_in_order: bool = False
+    """Whether the pieces, one after the other, are all rows of the batch in their order."""
 
 
 def microseconds(seconds: float) -> int:
@@ -84,7 +86,7 @@ class Cutter:
         first, last = int(times[0]), int(times[-1])
         is_ordered = bool((times[1:] >= times[:-1]).all())
         if is_ordered and (newest is None or first >= newest):
-            return Cut(self._slices(rows, times), last, first, last)
+            return Cut(self._slices(rows, times), last, first, last, is_in_order=True)
         return self._cut_unordered(rows, times, newest)
 
     def end_of_chunk(self, time: int) -> int:

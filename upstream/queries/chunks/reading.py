@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ...tables.log import Batch, LogReader
     from .cutter import Cut, Piece
+    from .feed_positions import FeedPositions
     from .grid import Grid
     from .input_cuts import InputCuts
     from .progress import Progress
@@ -48,6 +49,7 @@ class Input:
         "_counted_rows",
         "_cuts",
         "chunk_rows",
+        "feed",
         "grid",
         "late",
         "progress",
@@ -76,6 +78,18 @@ class Input:
         self._counted_rows = 0
         self.chunk_rows = 0
         """How many rows the newest complete chunk had."""
+        self.feed: FeedPositions | None = None
+        """Where chunks begin in the stream, if that is recorded."""
+
+    def begin_at(self, feed: FeedPositions) -> None:
+        """Read from where a feed begins, and note from then on where chunks begin.
+
+        Nothing was read before, and no row from there on is missing. This cannot fail.
+        """
+        self.feed = feed
+        self.reader.skip_to(feed.start.position)
+        if feed.start.chunk is not None:
+            self.progress.newest = feed.start.chunk  # no row is in an earlier chunk
 
     def waiting(self) -> Iterator[tuple[Batch, Cut]]:
         """Cut what waits, batch by batch.
@@ -104,6 +118,8 @@ class Input:
         """Take a batch, so that it is not read again."""
         self.late += cut.late
         self._cuts.took(cut)
+        if self.feed is not None:
+            self.feed.took(batch, cut)
         self.progress.came(cut.progress, cut.newest if cut.pieces else None, batch.arrival)
         for chunk, rows in cut.pieces[-2:]:
             self._count(chunk, rows.num_rows)

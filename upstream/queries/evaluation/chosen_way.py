@@ -90,13 +90,16 @@ class ChosenWay:
         if is_dearer or seconds > _HOPELESS * self._by_increments:
             self.settle()
 
-    def describe(self, increments: str) -> str:
-        """Describe how windows are evaluated; `increments` is the name of the other way."""
+    def describe(self, increments: str, noun: str = "window") -> str:
+        """Describe how windows are evaluated; `increments` is the name of the other way.
+
+        `noun` is the word for a window.
+        """
         if not self.is_whole:
-            return f"windows are evaluated {increments}"
+            return f"{noun}s are evaluated {increments}"
         if self.most_rows == FOREVER:
-            return "windows are evaluated in full"
-        whole = f"windows of up to {self.most_rows:,} rows are evaluated in full, not in parts"
+            return f"{noun}s are evaluated in full"
+        whole = f"{noun}s of up to {self.most_rows:,} rows are evaluated in full, not in parts"
         cheaper = ", or in full where that is measured to be cheaper"
         larger = cheaper if self._is_joined and not self.is_measured else ""
         return f"{whole}; larger ones {increments}{larger}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -116,19 +117,18 @@ class EpochParts:
         ordinals = OrdinalCuts(self._division(clause, definition))
         return OrderCuts(ordinals, partial(self._fail, number))
 
-    def describe(self, *, has_new_pairs: bool) -> tuple[str, ...]:
-        """Say what is buffered, and what an epoch answers with."""
+    def describe(self, *, has_new_pairs: bool, why_buffered: str) -> tuple[str, ...]:
+        """Say what is buffered, what an epoch answers with, and why."""
         buffers = [
             f"{each.stream} cut {_spoken(each, definition)}, {_chunks(each.keep)}"
             for each, definition in zip(self._clauses, self._definitions, strict=True)
         ]
-        pairing = next((each.pairing for each in self._clauses if each.pairing), None)
         answer = "the query over the buffered chunks"
+        answer += f": {why_buffered}" if why_buffered else ""
         if has_new_pairs:
-            pairing = PairingName.WINDOW
             answer = "its new pairs: each pair once, when the later of its chunks is complete"
-        named = "" if pairing is None else f" (pairing '{pairing}')"
-        return f"epoch by epoch: {'; '.join(buffers)}", f"an epoch answers with {answer}{named}"
+            answer += f" (pairing '{PairingName.WINDOW}')"
+        return f"epoch by epoch: {'; '.join(buffers)}", f"an epoch answers with {answer}"
 
     def _division(self, clause: WindowClause, definition: StreamDefinition) -> Division:
         if clause.cut is EpochCut.COUNT:
@@ -178,19 +178,31 @@ class EpochParts:
 def _spoken(clause: WindowClause, definition: StreamDefinition) -> str:
     """Return how a stream is cut, in words."""
     if clause.cut is EpochCut.COUNT:
-        return f"every {clause.rows:,} rows"
+        return _every(clause.rows, "row")
     if clause.cut is EpochCut.OBJECT:
         return f"by {', '.join(clause.per)}"
     if clause.cut is EpochCut.PUNCTUATION:
         return f"after rows with {clause.condition}"
     on = "arrival" if clause.axis is Axis.ARRIVAL else definition.time
     if clause.unit is Unit.MONTHS:
-        return f"every {clause.slide} months of {on}"
+        months = _every(clause.slide, "month")
+        return f"{months if clause.slide % 12 else _every(clause.slide // 12, 'year')} of {on}"
     is_arrival = clause.axis is Axis.ARRIVAL
     per_second = MICROSECONDS if is_arrival else definition.units_per_second
     if per_second is None:
         return f"every {clause.slide:,} of {on}"
-    return f"every {float(clause.slide / per_second):,g} seconds of {on}"
+    seconds = Fraction(clause.slide) / per_second
+    unit, length = next((each for each in _UNITS.items() if seconds % each[1] == 0), _SECOND)
+    return f"{_every(seconds / length, unit)} of {on}"
+
+
+_SECOND: Final = ("second", 1)
+_UNITS: Final = {"day": 86_400, "hour": 3_600, "minute": 60}
+"""Seconds of the units in which lengths are written if they divide them."""
+
+
+def _every(count: Fraction | int, unit: str) -> str:
+    return f"every {unit}" if count == 1 else f"every {float(count):,.12g} {unit}s"
 
 
 def _chunks(count: int) -> str:

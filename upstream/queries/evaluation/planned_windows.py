@@ -39,11 +39,28 @@ def refuse_choices_of_windows(parsed: ParsedQuery, choices: Choices) -> None:
 def refuse_unfitting(parsed: ParsedQuery, number: int, choices: Choices) -> None:
     """Refuse an option that the window with this number cannot have."""
     clause = parsed.windows[number]
+    if clause.kind is WindowKind.EPOCHS:
+        _refuse_for_epochs(parsed, number, choices)
+        return
     if choices.allowed_lateness is not None and (why := _is_never_late(clause)):
         reason = f"allowed_lateness applies to source-time windows: {why}"
         parsed.refuse(WindowError, number, reason, "leave it out")
     if choices.close_after is not None and (why := _closes_anyway(clause)):
         reason = f"close_after applies to source-time windows with a slide: {why}"
+        parsed.refuse(WindowError, number, reason, "leave it out")
+
+
+def _refuse_for_epochs(parsed: ParsedQuery, number: int, choices: Choices) -> None:
+    """Refuse an option that the epochs with this number cannot have."""
+    clause = parsed.windows[number]
+    if choices.allowed_lateness is not None:
+        hint = "leave it out"
+        if clause.axis is Axis.SOURCE:
+            hint += f", or read tumble({clause.stream}, …), whose results late rows correct"
+        reason = "epochs cannot have allowed_lateness: an epoch is answered once"
+        parsed.refuse(WindowError, number, reason, hint)
+    if choices.close_after is not None and clause.axis is Axis.ARRIVAL:
+        reason = "epochs on arrival cannot have close_after: they end by the clock"
         parsed.refuse(WindowError, number, reason, "leave it out")
 
 
@@ -70,8 +87,6 @@ def _is_never_late(clause: WindowClause) -> str:
     """Return why no row can be too late for a window, or "" if one can be."""
     if clause.kind is WindowKind.LANDMARK:
         return "a landmark accepts late rows anyway"
-    if clause.kind is WindowKind.EPOCHS:
-        return "an epoch is committed once"
     if clause.kind is WindowKind.SESSION:
         return "a row extends an open session, and a session that has ended does not change"
     if clause.axis is Axis.ROWS:
@@ -97,14 +112,16 @@ def check_together(
     for of, (reason, hint) in _ALIKE.items():
         first, *others = [of(clause) for clause in clauses]
         if any(other != first for other in others):
-            refuse(reason, hint)
+            noun = clauses[0].kind.noun
+            refuse(reason.format(noun), hint.format(noun))
     units = {
         definitions[each].units_per_second
         for each in numbers
         if parsed.windows[each].axis is Axis.SOURCE
     }
     if len(units) > 1:
-        refuse(*_ALIKE[_axis])
+        reason, hint = (text.format(clauses[0].kind.noun) for text in _ALIKE[_axis])
+        refuse(reason, hint)
     if clauses[0].kind is WindowKind.EPOCHS:
         _check_epochs(parsed, numbers)
     if len(numbers) > 1 and any(each.kind is WindowKind.SESSION for each in clauses):
@@ -176,15 +193,16 @@ _ALIKE: Final = {
         "write two queries, or give both streams the same window",
     ),
     _axis: (
-        "the windows of one query must be over times of one kind",
-        "write two queries, or give both streams windows of one kind",
+        "the {0}s of one query must be over times of one kind",
+        "write two queries, or give both streams {0}s of one kind",
     ),
     _calendar: (
-        "windows of months can only be combined with windows of months of the same zone and offset",
-        "write two queries, or give both windows in months, or both in days",
+        "{0}s of months can only be combined with {0}s of months of the same zone and offset",
+        "write two queries, or give both {0}s in months, or both in days",
     ),
 }
-"""What must be the same for all windows of a query, and the error if it is not."""
+"""What must be the same for all windows of a query, and the error if it is not; {0} is the word
+for one of them."""
 
 
 def _slide(clause: WindowClause) -> tuple[int, int]:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ..results.failing_rows import Failures
     from ..rewriting.split_query import SplitQuery
     from ..sql.trees import Query
+    from .epoch_feed import EpochFeed
     from .refreshed import Reading, Refreshed
     from .shared_windows import Families
     from .view_table import ViewSource
@@ -70,9 +71,9 @@ class Plan:
 
     `streams` are the names of streams and views. `reset` begins landmarks again. `bound` is the
     type of the bounds of windows, if there are any. `leads` returns how far each reader is ahead of
-    the others, if their rows wait for one another. `incomplete` says why a result is not the whole
-    answer; it is "" if each one is. `is_shareable` says that its results depend on nothing but the
-    rows of its streams.
+    the others, if their rows wait for one another. `feed` says from which rows on epochs can be
+    read again. `incomplete` says why a result is not the whole answer; it is "" if each one is.
+    `is_shareable` says that its results depend on nothing but the rows of its streams.
     """
 
     split: SplitQuery
@@ -86,8 +87,15 @@ class Plan:
     reset: Callable[[], None] | None = None
     bound: pa.DataType | None = None
     leads: Callable[[], Sequence[Lead]] | None = None
+    feed: EpochFeed | None = None
     incomplete: str = ""
     is_shareable: bool = False
+
+    @property
+    def works_ahead(self) -> bool:
+        """Whether rows are better taken in before results are requested."""
+        windows = self.split.windows
+        return bool(windows) and windows[0].kind is WindowKind.EPOCHS
 
     def lead_of(self, stream: str) -> Lead:
         """Return how far a stream is ahead of the others, as of the last evaluation."""
@@ -197,7 +205,9 @@ class Planner:
         ]
         windows = WindowPlanner(self._given, numbers)
         query, side_tables = self._without_side_tables(numbers)
-        pairs = self._new_pairs(query, numbers)
+        found_pairs = self._new_pairs(query, numbers)
+        pairs = found_pairs if isinstance(found_pairs, NewPairs) else None
+        windows.why_buffered = found_pairs if isinstance(found_pairs, str) else ""
         split_query = pairs.split if pairs else self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
         reset: Callable[[], None] | None = None
@@ -212,17 +222,18 @@ class Planner:
         incomplete = "each result contains only new pairs" if pairs else ""
         if first.kind is WindowKind.SESSION:
             incomplete = "each result is one session"
-        leads = evaluation.leads if isinstance(evaluation, WindowedEvaluation) else None
+        windowed = evaluation if isinstance(evaluation, WindowedEvaluation) else None
+        leads, feed = (windowed.leads, windowed.feed) if windowed else (None, None)
         is_shareable = windows_go_by_rows(self._parsed, self._choices) and self._is_alone(found)
-        found = replace(found, bound=bound, incomplete=incomplete, leads=leads)
+        found = replace(found, bound=bound, incomplete=incomplete, leads=leads, feed=feed)
         found = replace(found, is_shareable=is_shareable)
         return self._together(found, windows, readers) if is_shareable else found
 
-    def _new_pairs(self, query: Query, numbers: Sequence[int]) -> NewPairs | None:
-        """Return the query over new pairs, if its epochs answer with these."""
+    def _new_pairs(self, query: Query, numbers: Sequence[int]) -> NewPairs | str:
+        """Return the query over new pairs or, if epochs do not answer with these, the reason."""
         windows = [self._parsed.windows[i] for i in numbers]
         if windows[0].kind is not WindowKind.EPOCHS or len(windows) == 1:
-            return None
+            return ""
         found = new_pairs(query, windows, self._schemas_of(numbers), self._duck)
         if isinstance(found, NewPairs):
             return found
@@ -230,7 +241,7 @@ class Planner:
             hint = "leave pairing out: then the query is over the chunks that the inputs keep"
             reason = f"the pairs of this query cannot be told apart: {found}"
             self._parsed.refuse(WindowError, numbers[0], reason, hint)
-        return None
+        return found
 
     def _schemas_of(self, numbers: Sequence[int]) -> dict[str, pa.Schema]:
         """Return the schemas of chunks by their new numbers."""
@@ -409,8 +420,11 @@ class Planner:
                 continue
             if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
                 stream = window.stream
-                reason = f"all rows of {stream} would have to be kept for the join with a window"
-                hint = f"use latest({stream}), or give it the same window"
+                is_epochs = self._parsed.windows[numbers[0]].kind is WindowKind.EPOCHS
+                what = "epochs" if is_epochs else "a window"
+                reason = f"all rows of {stream} would have to be kept for the join with {what}"
+                hint = "give it epochs, too, " if is_epochs else "give it the same window, "
+                hint += f"or use latest({stream})"
                 self._parsed.refuse(UnboundedQueryError, i, reason, hint)
             schema = self._definitions[i].schema
             side_table = SideTable(self._newest_reader(i), schema, self._duck)

@@ -276,8 +276,9 @@ class WindowsOfQuery:
             return description
         others = len(self.shared.queries) - 1
         queries = "1 other query" if others == 1 else f"{others} other queries"
-        words = f"{description.now}, together with those of {queries} over the same windows and "
-        return replace(description, now=words + "groups")
+        same = f"the same {description.noun}s and groups"
+        words = f"{description.now}, together with those of {queries} over {same}"
+        return replace(description, now=words)
 
     def close(self) -> None:
         """Release its statements and relations in DuckDB, and stop reading."""

@@ -30,6 +30,7 @@ from ..sql.window_clause import Axis, WindowKind
 from .answer_ahead import AnswerAhead
 from .bounds import Bounds
 from .chosen_way import MOST_JOINED_ROWS, MOST_ROWS, ChosenWay, Portions
+from .epoch_feed import EpochFeed
 from .epoch_parts import PORTIONS as EPOCH_PORTIONS
 from .epoch_parts import EpochParts, paired_clauses
 from .finish import Finish
@@ -137,6 +138,8 @@ class WindowPlanner:
             )
             if numbers[i] in parsed.bounds
         }
+        self.why_buffered = ""
+        """Why epochs of several inputs are answered over the buffered chunks, for descriptions."""
         self._epochs: EpochParts | None = None
         if self._clauses[0].kind is WindowKind.EPOCHS:
             hidden = {i: names for i, n in enumerate(numbers) if (names := parsed.hidden.get(n))}
@@ -225,7 +228,9 @@ class WindowPlanner:
             failing=self._given.failing if failing is None else failing,
             ahead=self._ahead(increments),
             skips=self._skips(increments),
-            about=self._about(has_new_pairs=isinstance(increments, PairIncrements)),
+            about=self._about(increments),
+            noun=self._clauses[0].kind.noun,
+            feed=self._feed(inputs, increments),
         )
 
     def _skips(self, increments: WindowIncrements) -> bool:
@@ -233,9 +238,19 @@ class WindowPlanner:
         is_update = self._given.choices.semantics == "update"
         return self._epochs is not None and is_update and increments.can_skip
 
-    def _about(self, *, has_new_pairs: bool) -> tuple[str, ...]:
+    def _feed(self, inputs: Sequence[Input], increments: WindowIncrements) -> EpochFeed | None:
+        """Return from which rows on epochs can be read again."""
+        if self._epochs is None:
+            return None
+        is_inner = increments.can_skip
+        return EpochFeed(inputs, self._clauses, self._given.choices, is_inner=is_inner)
+
+    def _about(self, increments: WindowIncrements) -> tuple[str, ...]:
         """Return what is said first when the query is described."""
-        return () if self._epochs is None else self._epochs.describe(has_new_pairs=has_new_pairs)
+        if self._epochs is None:
+            return ()
+        has_new_pairs = isinstance(increments, PairIncrements)
+        return self._epochs.describe(has_new_pairs=has_new_pairs, why_buffered=self.why_buffered)
 
     def _way(self, *, is_whole: bool | None, is_joined: bool) -> ChosenWay:
         if self._epochs is None:

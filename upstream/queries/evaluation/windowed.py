@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .answer_ahead import AnswerAhead
     from .bounds import WindowBounds
     from .chosen_way import ChosenWay, Portions
+    from .epoch_feed import EpochFeed
     from .finish import Finishing
 
 
@@ -84,6 +85,7 @@ class WindowedEvaluation:
         "_increments",
         "_last_answer",
         "_lateness",
+        "_noun",
         "_portions",
         "_reading",
         "_readings",
@@ -92,6 +94,7 @@ class WindowedEvaluation:
         "_stopwatch",
         "_walk",
         "_way",
+        "feed",
     )
 
     def __init__(
@@ -110,7 +113,11 @@ class WindowedEvaluation:
         ahead: AnswerAhead | None = None,
         skips: bool = False,
         about: tuple[str, ...] = (),
+        noun: str = "window",
+        feed: EpochFeed | None = None,
     ) -> None:
+        self.feed = feed
+        """From which rows on the streams can be read again, for epochs."""
         self._reading = reading
         self._walk = walk
         self._increments = increments
@@ -124,6 +131,8 @@ class WindowedEvaluation:
         """The result of the open epoch, if it can be computed before its end."""
         self._about = about
         """The lines with which a description begins."""
+        self._noun = noun
+        """The word for a window in descriptions."""
         self._skips = skips
         """Whether only the newest of several due windows is answered, and no rows are taken into
         the others."""
@@ -184,6 +193,7 @@ class WindowedEvaluation:
         def commit() -> None:
             self._walk, self._last_answer = walk, last
             self._forget()
+            self._reading.note_leads(walk)
             self._reading.resume(walk)
             self._reading.note_leads(walk)
             if is_timed:
@@ -237,12 +247,12 @@ class WindowedEvaluation:
     def describe(self) -> Description:
         """Describe how the query is evaluated at the moment."""
         way, count = self._way, self._portions.count
-        words = way.describe(self._increments.way)
+        words = way.describe(self._increments.way, self._noun)
         if way.is_whole and way.most_rows == FOREVER:
             return Description(words, about=self._about)
         if count > 1 and not way.is_whole:
             words += f"; the open chunk is evaluated in {count} portions"
-        return Description(words, self._increments.describe(), self._about)
+        return Description(words, self._increments.describe(), self._about, self._noun)
 
     # Working ahead
 

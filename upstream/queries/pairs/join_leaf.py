@@ -126,7 +126,12 @@ class JoinLeaf:
         self._join()
 
     def advance(self, spans: Sequence[Span]) -> None:
-        """Move to a window, and join what waited for it."""
+        """Move to a window, and join what waited for it.
+
+        If an evaluation of several windows was interrupted, the next one begins at an older window.
+        """
+        if self._has_passed(spans):
+            return
         if spans != self._spans:
             first = self._pairing.kept_from(spans)
             with HeldInterrupt():
@@ -137,10 +142,13 @@ class JoinLeaf:
 
     def merged(self, spans: Sequence[Span]) -> pa.Table:
         """Return the partials of the pairs of a window that is not forgotten."""
-        if any(spans[i].first < self._spans[i].first for i in self._inputs):
+        if self._has_passed(spans):
             return self._joined_anew(spans)
         self.advance(spans)
         return self._merge.partials()
+
+    def _has_passed(self, spans: Sequence[Span]) -> bool:
+        return any(spans[i].first < self._spans[i].first for i in self._inputs)
 
     def forget(self, before: Sequence[int]) -> None:
         """Forget earlier chunks, once the window has passed them."""

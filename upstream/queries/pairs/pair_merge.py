@@ -100,7 +100,7 @@ class PairMerge:
         """Describe in a phrase how it merges."""
         if self.query is None:
             return "and concatenated"
-        return "and the final statement merges all partials of the window"
+        return "and the final statement merges the partials of all chunks"
 
     def _rows_of_window(self) -> pa.Table:
         """Combine the rows of the window, and replace what is kept."""

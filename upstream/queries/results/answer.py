@@ -115,12 +115,13 @@ class Description:
     """What `explain` says about an evaluation.
 
     `merges` says for each leaf how its partials are merged; it is None if the query is not split.
-    `about` are lines that come first.
+    `about` are lines that come first. `noun` is the word for what has an answer of its own.
     """
 
     now: str
     merges: tuple[str, ...] | None = None
     about: tuple[str, ...] = ()
+    noun: str = "window"
 
 
 class Evaluation(Protocol):

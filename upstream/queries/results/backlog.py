@@ -160,10 +160,11 @@ class Made(NamedTuple):
 class Backlog:
     """The newest results, from the oldest one that some reader has not taken yet."""
 
-    __slots__ = ("_keep", "made", "next_ordinal", "readers", "stored", "takes")
+    __slots__ = ("keep", "made", "next_ordinal", "readers", "stored", "takes")
 
     def __init__(self, keep: int, first: int = 0) -> None:
-        self._keep = keep
+        self.keep = keep
+        """How many results may wait."""
         self.stored: deque[Made] = deque()
         self.made = first
         """How many results were made, with those of earlier runs: the number of the next one."""
@@ -188,7 +189,7 @@ class Backlog:
         """Add a result as the newest; drop the oldest if there are too many."""
         self.stored.append(Made(self.made, self.next_ordinal, answer))
         self.made, self.next_ordinal = self.made + 1, self.next_ordinal + 1
-        if len(self.stored) > self._keep:
+        if len(self.stored) > self.keep:
             self.stored.popleft()
 
     def next(self, answers: Sequence[Answer], missed: int = 0) -> list[Made]:
@@ -213,7 +214,7 @@ class Backlog:
 
     def copied(self, reader: ResultReader) -> Backlog:
         """Return what is stored as a backlog of its own, with one reader."""
-        copy = Backlog(self._keep, self.made)
+        copy = Backlog(self.keep, self.made)
         copy.stored, copy.next_ordinal = self.stored.copy(), self.next_ordinal
         copy.readers = [reader]
         return copy

@@ -15,6 +15,9 @@ sink what it has, and commits the rest |
 
 If the process ends instead, the sink alone knows what was committed. It forgets what is hidden, and
 a new query gives the next number.
+
+A query may keep a record in a directory instead (`RecordKeeper`). The record is staged before the
+state is committed and sealed in the same step, so a failure leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -28,6 +31,9 @@ from .emission import Emitter
 if TYPE_CHECKING:
     from ..choices import Choices
     from .answer import Answer, Answers
+    from .emission import Emission
+    from .record_keeper import RecordKeeper
+    from .result_reader import ResultReader
     from .result_stream import ResultStream
     from .sink import SinkWriter
 
@@ -35,43 +41,56 @@ if TYPE_CHECKING:
 class Commit:
     """Commits the state of an evaluation and its results.
 
-    The results wait for readers, or go to a stream or a sink. Neither lets them wait.
+    The results wait for readers, or go to a stream or a sink. Neither lets them wait. If a record
+    is kept, results that wait for the one reader survive the end of the process.
     """
 
-    __slots__ = ("_hold", "_sink", "_stream", "emitter", "error", "unfinished_at")
+    __slots__ = ("_hold", "emitter", "error", "record", "sink", "stream", "unfinished_at")
 
     def __init__(
-        self, choices: Choices, stream: ResultStream | None = None, sink: SinkWriter | None = None
+        self,
+        choices: Choices,
+        stream: ResultStream | None = None,
+        sink: SinkWriter | None = None,
+        record: RecordKeeper | None = None,
     ) -> None:
+        before = record if sink is None else sink
         self.emitter = Emitter(
             choices,
             is_taken_at_once=not (stream is None and sink is None),
-            first=0 if sink is None else sink.first,
-            given_epoch=None if sink is None else sink.given_epoch,
+            first=0 if before is None else before.first,
+            given_epoch=None if before is None else before.given_epoch,
         )
         """Decides which answers become results."""
-        self._stream = stream
-        self._sink = sink
+        self.record = record
+        """What writes each commit to a file, if the query keeps a record."""
+        self.stream = stream
+        """What takes the results, if they are rows of a stream."""
+        self.sink = sink
+        """What takes the results, if the user gave a sink."""
         self._hold = HeldInterrupt()
         self.error: str | None = None
         """The error of the last result that had one."""
         self.unfinished_at: float | None = None
-        """The moment whose results the sink does not have yet; None if it has all of them."""
+        """The moment whose results the sink or the record does not have yet; None if there is none.
+        """
+        if record is not None:
+            self.emitter.restore(record.record.waiting, record.record.next_ordinal)
 
     def give(self, answers: Answers, told: Sequence[Answer], now: float) -> None:
         """Make the answers results, as users are told them."""
-        emitter, stream = self.emitter, self._stream
+        emitter, stream = self.emitter, self.stream
         emission = emitter.prepared(told, answers.skipped, now)
         store = None if stream is None else stream.prepared(emission.news)
-        if self._sink is not None:
-            self.unfinished_at = now
-            made = emitter.backlog.next(emission.news, emission.missed)
-            for reader in emitter.backlog.readers:
-                self._sink.stage(made, reader, now)
+        record = self._staged(emission, now)
         error = next((each.error for each in told if each.error), None)
         with self._hold:
+            if record is not None:
+                record.seal()
             answers.commit()
             emission.give()
+            if record is not None:
+                record.took()
             if error is not None:
                 self.error = error
                 for reader in emitter.backlog.readers:
@@ -83,8 +102,41 @@ class Commit:
         self.finish(now)
         self.unfinished_at = None
 
+    def _staged(self, emission: Emission, now: float) -> RecordKeeper | None:
+        """Let the sink or the record have the results before they are committed.
+
+        Return what writes the record, if it has to be sealed.
+        """
+        sink, record, backlog = self.sink, self.record, self.emitter.backlog
+        if sink is None and record is None:
+            return None
+        self.unfinished_at = now
+        made = backlog.next(emission.news, emission.missed)
+        for reader in backlog.readers:
+            if sink is not None:
+                sink.stage(made, reader, now)
+            if record is not None and made:
+                record.stage(made, reader, backlog.keep)
+        return record if made else None
+
+    def begin(self, reader: ResultReader) -> None:
+        """Let a new reader take the results that waited before the process began."""
+        if self.record is not None:
+            before = self.record.record
+            reader.restore(before.waiting, expected=before.expected, consumed=before.consumed)
+
+    def end(self, reader: ResultReader) -> None:
+        """Record what a reader has taken, which leaves now."""
+        if self.record is not None:
+            self.record.end(reader)
+
+    def describe(self) -> list[str]:
+        """Say where results go."""
+        takers = (self.stream, self.sink, self.record)
+        return [each.describe() for each in takers if each is not None]
+
     def finish(self, now: float) -> None:
         """Let the sink commit the results that it has sealed."""
-        if self._sink is not None:
+        if self.sink is not None:
             for reader in self.emitter.backlog.readers:
-                self._sink.commit(reader, now)
+                self.sink.commit(reader, now)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..choices import Choices
     from .answer import Answer
+    from .backlog import Made
 
 
 MOST_AT_ONCE: Final = 100_000
@@ -90,6 +91,12 @@ class Emitter:
         """When the last results were given."""
         self._previous: Answer | None = None
         self._newest: WindowBound = None
+
+    def restore(self, waiting: Sequence[Made], next_ordinal: int) -> None:
+        """Let results wait that were made before the process began; their readers come later."""
+        self.due += len(waiting)
+        self.backlog.stored.extend(waiting)
+        self.backlog.next_ordinal = next_ordinal
 
     def held_until(self, now: float) -> float | None:
         """Return until when no result may be given; None if one may be given now."""

@@ -13,11 +13,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...disk import Disk
-from ...errors import ParameterError, QueryError
+from ...errors import ParameterError, QueryError, QueryTypeError
+from ...rows.type_names import type_name
 from .backlog import Result
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _COMMITTED: Final = re.compile(r"epoch-(\d{12,})\.parquet")
 _HIDDEN: Final = re.compile(r"\." + _COMMITTED.pattern)
@@ -33,7 +37,7 @@ class ParquetSink:
     The file of result 12 is `epoch-000000000012.parquet`. It appears complete, by renaming, and
     survives a crash of the machine. The metadata of its schema has the result's properties, such as
     `upstream.epoch`. Readers may remove old files, except the newest one: it says where a new query
-    goes on. Parquet has no intervals, so the query has to cast them to text.
+    goes on. Parquet has no intervals, so a query whose results have some is refused.
 
     >>> from tempfile import TemporaryDirectory
     >>> from upstream import Engine, ManualClock
@@ -90,6 +94,19 @@ class ParquetSink:
     def path_of(self, number: int) -> Path:
         """Return the file of a committed result."""
         return self._directory / f"epoch-{number:012}.parquet"
+
+    def check(self, schema: pa.Schema) -> None:
+        """Raise QueryTypeError if Parquet has no type for one of the columns of results."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for field in schema:
+            try:
+                pq.write_table(pa.schema([field]).empty_table(), pa.BufferOutputStream())
+            except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+                reason = f"Parquet cannot store the column {field.name}: {type_name(field.type)}"
+                hint = "cast it to VARCHAR in the query, or leave it out"
+                raise QueryTypeError(reason, hint=hint) from error
 
     def stage(self, number: int, result: Result) -> None:
         """Write a result to a hidden file, in place of one that was staged before."""

@@ -102,6 +102,19 @@ class ResultReader:
             return [newest] if newest.number == position else []
         return [made for made in stored if made.number >= position]
 
+    def untaken(self) -> list[Made]:
+        """Return the results that wait, oldest first; they can still be taken."""
+        return self._waiting()
+
+    def restore(self, waiting: Sequence[Made], *, expected: int, consumed: int | None) -> None:
+        """Let results wait that were made before the process began.
+
+        None was taken here. `expected` and `consumed` are those of the reader that did not take
+        them.
+        """
+        position = waiting[0].number if waiting else self._backlog.made
+        self._so = position, expected, 0, 0, 0, 0.0, consumed
+
     # Taking
 
     def take_all(self, now: float) -> list[Result]:

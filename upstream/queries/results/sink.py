@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ...errors import ParameterError, SinkError
 from ...held_interrupt import HeldInterrupt
 from .backlog import Result
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from .backlog import Made
     from .result_reader import ResultReader
 
@@ -38,7 +40,10 @@ class Sink(Protocol):
     A new query whose sink has results of an earlier run goes on with the number after `committed`,
     and leaves out the epochs up to `epoch`. So the feed may be repeated from an earlier position.
     Epochs by count, object or punctuation are numbered from the first row that the query reads, so
-    their feed has to be repeated from its beginning.
+    a query over them is refused if the sink has epochs already.
+
+    A sink that cannot store columns of every type may have a method `check(schema)`, which raises
+    an exception for such columns. It is called before the query exists.
     """
 
     @property
@@ -57,6 +62,14 @@ class Sink(Protocol):
 
     def commit(self, number: int) -> None:
         """Make the sealed result visible to readers, at once."""
+
+
+@runtime_checkable
+class CheckingSink(Protocol):
+    """A sink that says beforehand which columns it cannot store."""
+
+    def check(self, schema: pa.Schema) -> None:
+        """Raise an exception if results with these columns cannot be stored."""
 
 
 class SinkWriter:
@@ -83,6 +96,11 @@ class SinkWriter:
         """How often the sink raised an exception."""
         self.error: str | None = None
         """The last exception, unless the sink has committed a result since."""
+
+    def check(self, schema: pa.Schema) -> None:
+        """Raise the exception of the sink if it cannot store results with these columns."""
+        if isinstance(self.sink, CheckingSink):
+            self.sink.check(schema)
 
     def describe(self) -> str:
         """Say where results go."""

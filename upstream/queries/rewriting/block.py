@@ -185,13 +185,11 @@ def _check_join(join: exp.Join, has_stream: bool) -> None:
     if method == "NATURAL" and has_stream and is_stream:
         raise NotIncrementalError("NATURAL JOIN of two streams is not split: write USING (…)")
     if method not in ("", "NATURAL", "ASOF") or (method == "ASOF" and is_stream):
-        raise NotIncrementalError(f"{words}: the rows it matches depend on the whole window")
+        raise NotIncrementalError(f"{words}: the rows it matches depend on all rows")
     if side == "FULL" or (side == "LEFT" and is_stream) or (side == "RIGHT" and has_stream):
-        raise NotIncrementalError(
-            f"{words}: whether a row has no match depends on the whole window"
-        )
+        raise NotIncrementalError(f"{words}: whether a row has no match depends on all rows")
     if kind in ("SEMI", "ANTI") and is_stream:
-        raise NotIncrementalError(f"{words}: whether a row has a match depends on the whole window")
+        raise NotIncrementalError(f"{words}: whether a row has a match depends on all rows")
 
 
 def check_row_wise(select: exp.Select, functions: Functions) -> None:

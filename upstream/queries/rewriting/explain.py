@@ -31,31 +31,30 @@ _BY_RULE: Final = {
 """What a leaf without aggregates computes."""
 _WHOLE: Final = "the whole query"
 _SORTED: Final = {
-    "top rows": "  only the first rows of each step are kept, and sorted for each window",
-    "sorted rows": "  they are sorted for each window",
+    "top rows": "  only the first rows of each chunk are kept, and sorted for each {}",
+    "sorted rows": "  they are sorted for each {}",
 }
-_LATER: Final = "  conditions that depend on other parts of the query are checked for each window"
 _OTHERS: Final = re.compile(r'"(mode|columns)"\(| FILTER\(')
 """What sqlglot writes otherwise than users."""
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
 _ABOVE: Final = ("having", "qualify", "order", "limit", "offset", "distinct")
 
 
-def explain(split: SplitQuery, merges: Sequence[str]) -> str:
+def explain(split: SplitQuery, merges: Sequence[str], noun: str = "window") -> str:
     """Describe what is evaluated incrementally, what is recomputed for each window, and why.
 
-    `merges` says for each leaf how its partials are merged.
+    `merges` says for each leaf how its partials are merged. `noun` is the word for a window.
     """
     streams: dict[tuple[str, ...], list[str]] = {}
     for leaf, merge in zip(split.leaves, merges, strict=True):
-        streams.setdefault(_explained(leaf, merge), []).append(read_by(leaf))
+        streams.setdefault(_explained(leaf, merge, noun), []).append(read_by(leaf))
     lines = [
         line
         for (first, *others), names in streams.items()
         for line in (f"{first}, from {' and '.join(dict.fromkeys(names))}", *others)
     ]
     if asks_for_more(split):
-        lines.append("for each window: the rest of the query, over these results")
+        lines.append(f"for each {noun}: the rest of the query, over these results")
     return "\n".join(lines)
 
 
@@ -74,21 +73,21 @@ def asks_for_more(split: SplitQuery) -> bool:
     return not all(known & {spoken(item), spoken(item, qualified=True)} for item in items)
 
 
-def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
+def _explained(leaf: Leaf, merge: str, noun: str) -> tuple[str, ...]:
     """Return the lines about a leaf; what the leaf reads is added to the first line."""
     rule, about = leaf.rule.partition(",")[0], computed(leaf)
     if leaf.reason:
-        anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} recomputed for each window"
-        return f"recomputed for each window: {about}", anew
+        anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} recomputed for each {noun}"
+        return f"recomputed for each {noun}: {about}", anew
     if rule == "counted rows":
         counted = f"  equal rows are kept once and counted incrementally: {merge}"
-        return f"recomputed for each window, from counts: {about}", counted
+        return f"recomputed for each {noun}, from counts: {about}", counted
     lines: tuple[str, ...] = (f"incrementally: {about}", f"  {merge}")
     if leaf.rule.endswith(LATE):
         lines += (
-            "  conditions that depend on other parts of the query are checked for each window",
+            f"  conditions that depend on other parts of the query are checked for each {noun}",
         )
-    return (*lines, _SORTED[rule]) if rule in _SORTED else lines
+    return (*lines, _SORTED[rule].format(noun)) if rule in _SORTED else lines
 
 
 def computed(leaf: Leaf) -> str:

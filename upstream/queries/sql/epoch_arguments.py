@@ -25,6 +25,7 @@ from .names import did_you_mean, found
 from .statement import ParsedQuery
 from .trees import named, place_of
 from .window_arguments import WindowArguments
+from .window_bounds import HIDDEN
 from .window_clause import Axis, EpochCut, PairingName, WindowClause, WindowKind
 
 _CUTS: Final = {
@@ -163,9 +164,15 @@ class _Punctuation:
     def _refuse_column(self, column: exp.Column, *, is_qualified: bool) -> Never:
         stream = self._definition.name
         if column.table and not is_qualified:
+            table = ".".join(part.name for part in column.parts[:-1])
             hint = f"write a condition over the columns of {stream} alone"
-            reason = f"a punctuation reads the columns of its own stream, and {column.table} is not"
+            if column.table.lower() in self._own_names and self._has(column.name):
+                hint = f"write {column.name} alone, since streams are in no schema"
+            reason = f"a punctuation reads the columns of its own stream, and {table} is not"
             self._refuse(f"{reason} {stream}", column, hint)
+        if column.name.lower() in HIDDEN:
+            reason = f"a punctuation cannot read {column.name}: it decides where epochs end"
+            self._refuse(reason, column)
         reason = f"the stream {stream} has no column {column.name}"
         hint = did_you_mean(column.name, self._definition.schema.names)
         self._arguments.refuse(reason, column, hint, UnknownColumnError)

@@ -19,14 +19,17 @@ are then in the order of these engines, the slide before the size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, Never
 
 from sqlglot import exp
 
 from ...errors import QueryError, WindowError
+from .dialect import DIALECT
 from .foreign_forms import OFFSET_ARGUMENT
+from .names import did_you_mean
 from .source_text import SourceText, places_in_brackets
 from .trees import place_of
 from .window_clause import WindowKind
@@ -41,7 +44,7 @@ class _Form:
     """How a window function is called: with sizes in order, and at least the first `least`.
 
     `named` are the other arguments. `elsewhere` is the order of other engines, where the time
-    column comes first.
+    column comes first. `hints` are for arguments that it does not have.
     """
 
     example: str
@@ -49,13 +52,21 @@ class _Form:
     least: int = 0
     named: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+    def known(self) -> list[str]:
+        """Return the names of all arguments after the stream."""
+        return [*self.sizes, *(name for name in self.named if name != "timecol")]
 
 
 _OF_EPOCHS: Final = ("rows", "punctuation", "keep", "pairing")
+_MEANT: Final = {"chunks": "keep", "punctuate": "punctuation", "size": "length", "per": "by"}
 _PERIODIC: Final = ("by", "timecol", "offset", "zone", "empty")
 _FORMS: Final = {
     WindowKind.TUMBLE: _Form(
-        "tumble(stream, INTERVAL '1 minute')", ("size",), 1, _PERIODIC, ("size", "offset")
+        "tumble(stream, INTERVAL '1 minute')",
+        *(("size",), 1, _PERIODIC, ("size", "offset")),
+        hints={"slide": "write hop(stream, size, slide) for windows that overlap"},
     ),
     WindowKind.HOP: _Form(
         "hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute')",
@@ -76,6 +87,7 @@ _FORMS: Final = {
     WindowKind.EPOCHS: _Form(
         "epochs(stream, INTERVAL '60 seconds', keep => 12)",
         *(("length",), 0, ("by", "offset", "zone", "empty", *_OF_EPOCHS)),
+        hints={name: f"did you mean {meant}?" for name, meant in _MEANT.items()},
     ),
 }
 _NEVER_EMPTY: Final = {
@@ -131,6 +143,7 @@ class WindowArguments:
     def _read(self) -> exp.Expr:
         """Read all arguments, and return the first, which names the stream."""
         arguments = list(self._call.expressions)
+        self._check_arrows(arguments)
         if arguments and _name_of(arguments[0]) == "data":
             arguments[0] = arguments[0].expression
         if not arguments or _name_of(arguments[0]):
@@ -148,6 +161,14 @@ class WindowArguments:
         if self.kind is WindowKind.SESSION and "timecol" in self._values:
             self._values.setdefault("per", exp.Tuple())  # other engines have no key of a stream
         return stream
+
+    def _check_arrows(self, arguments: list[exp.Expr]) -> None:
+        """Refuse `keep = 3`, which is a comparison, where `keep => 3` is meant."""
+        for each in arguments:
+            name = each.this.name.lower() if isinstance(each, exp.EQ) else ""
+            if name in self._form.known():
+                hint = f"write {name} => {each.expression.sql(DIALECT)}"
+                self.refuse("arguments are named with =>, not with =", each, hint)
 
     def _read_sizes(self, arguments: list[exp.Expr], names: tuple[str, ...]) -> None:
         """Read positional arguments, and the named ones after them."""
@@ -172,8 +193,10 @@ class WindowArguments:
     def _read_named(self, argument: exp.Expr) -> None:
         name = _name_of(argument)
         if name not in (*self._form.sizes, *self._form.named):
-            reason = _NEVER_EMPTY.get(self.kind) if name == "empty" else None
-            self.refuse(reason or f"{self.kind} has no argument {name}", argument)
+            if name == "empty" and (reason := _NEVER_EMPTY.get(self.kind)) is not None:
+                self.refuse(reason, argument)
+            hint = self._form.hints.get(name) or did_you_mean(name, self._form.known())
+            self.refuse(f"{self.kind} has no argument {name}", argument, hint)
         if name in self._values:
             self.refuse(f"{self.kind} has the argument {name} twice", argument)
         self._values[name] = argument.expression

@@ -29,6 +29,11 @@ class WindowKind(StrEnum):
     STREAM = "stream"
     VIEW = "view"
 
+    @property
+    def noun(self) -> str:
+        """The word for one of its windows in messages."""
+        return "epoch" if self is WindowKind.EPOCHS else "window"
+
 
 class Axis(StrEnum):
     """The scale of a window: the stream's time column, arrival, or the count of rows.

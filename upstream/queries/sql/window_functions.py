@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Never
 from zoneinfo import ZoneInfo, available_timezones
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from ...rows.group_codes import has_places
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
+from .dialect import DIALECT
 from .epoch_arguments import condition_of, cut_of, pairing_of
 from .names import did_you_mean, found
 from .source_text import SourceText
@@ -99,7 +100,7 @@ class _WindowCall:
         """Return epochs, of which the last ones are kept."""
         is_by_time = self._clause.axis is not Axis.ORDINAL
         one = self._by_time(sizes) if is_by_time else self._ordinal()
-        keep = 1 if self._arguments.get("keep") is None else self._lengths.chunks("keep")
+        keep = 1 if self._arguments.get("keep") is None else self._lengths.count("keep", "chunks")
         longest = LONGEST_MONTHS if one.unit is Unit.MONTHS else LONGEST_SIZE
         if keep > MOST_STEPS or keep * one.slide > longest:
             hint = "keep fewer chunks, and make each of them longer"
@@ -139,8 +140,10 @@ class _WindowCall:
     def _periodic(self, sizes: Sequence[str]) -> WindowClause:
         """Return windows of a fixed length, with an offset in [0, slide)."""
         if (zone := self._arguments.get("zone")) is not None:
-            hint = "shift other windows with offset, such as offset => INTERVAL '6 hours'"
-            self._arguments.refuse("zone applies to windows of months and years only", zone, hint)
+            windows = f"{self._arguments.kind.noun}s"
+            hint = f"shift other {windows} with offset, such as offset => INTERVAL '6 hours'"
+            reason = f"zone applies to {windows} of months and years only"
+            self._arguments.refuse(reason, zone, hint)
         lengths = [self._lengths.length(name) for name in sizes]
         offset = self._lengths.offset() % lengths[-1]
         return self._checked(size=lengths[0], slide=lengths[-1], offset=offset)
@@ -160,8 +163,11 @@ class _WindowCall:
         kind = self._definition.time_type
         if not (pa.types.is_timestamp(kind) or pa.types.is_date32(kind)):
             stream = self._definition.name
-            reason = f"windows of months need a TIMESTAMP or a DATE, and the time of {stream} is a "
-            hint = "write the size as a number, or by => arrival"
+            windows = f"{self._arguments.kind.noun}s"
+            reason = (
+                f"{windows} of months need a TIMESTAMP or a DATE, and the time of {stream} is a "
+            )
+            hint = f"write the {size} as a number, or by => arrival"
             self._arguments.refuse(reason + type_name(kind), self._arguments[size], hint)
 
     def _zone(self) -> str:
@@ -216,8 +222,10 @@ class _WindowCall:
             if name == Axis.ARRIVAL:
                 return Axis.ARRIVAL
             if name != (time or "").lower() or not name:
-                reason = "windows use the stream's time column, or by => arrival"
-                hint = "leave the length out for epochs of one value" if is_epochs else ""
+                reason = f"{kind.noun}s use the stream's time column, or by => arrival"
+                hint = f"write by => {time}, or by => arrival" if time else "write by => arrival"
+                if is_epochs:
+                    hint = "leave the length out for epochs of one value"
                 self._arguments.refuse(reason, by, hint)
         if time is None:
             rows = f"epochs({stream}, rows => 1000)" if is_epochs else f"rows({stream}, 1000)"
@@ -265,14 +273,12 @@ class _WindowCall:
                 self._arguments.refuse(f"{column} is named twice", part.unnest())
             columns.append(column)
         if name == "by" and not columns:
-            reason = "by must be a column, or several in brackets"
-            self._arguments.refuse(reason, self._arguments[name], _hint_of(name))
+            self._refuse_columns(name, self._arguments[name])
         return tuple(columns)
 
     def _column(self, name: str, part: exp.Expr) -> str:
         if not isinstance(part, exp.Column) or not isinstance(part.this, exp.Identifier):
-            reason = f"{name} must be a column, or several in brackets"
-            self._arguments.refuse(reason, part, _hint_of(name))
+            self._refuse_columns(name, part)
         column = self._definition.column_named(part.name)
         if column is None:
             reason = f"the stream {self._definition.name} has no column {part.name}"
@@ -286,9 +292,18 @@ class _WindowCall:
             self._arguments.refuse(f"{what} by {column}: it is of type {type_name(kind)}", part)
         return column
 
-
-def _hint_of(name: str) -> str:
-    return "write by => symbol, or by => (symbol, venue)" if name == "by" else ""
+    def _refuse_columns(self, name: str, part: exp.Expr) -> Never:
+        """Refuse what is not a column, and name columns that the stream has."""
+        schema = self._definition.schema
+        able = [each.name for each in schema if has_places(each.type)]
+        meant = found(part.name, able) if isinstance(part, exp.Literal) else None
+        columns = [
+            exp.to_identifier(each).sql(DIALECT) for each in ([meant] if meant else able[:2])
+        ]
+        forms = [f"{name} => {column}" for column in columns[:1]]
+        forms += [f"{name} => ({', '.join(columns)})"] if len(columns) > 1 else []
+        hint = f"write {', or '.join(forms)}" if forms else ""
+        self._arguments.refuse(f"{name} must be a column, or several in brackets", part, hint)
 
 
 def _is_zone(name: str) -> bool:

@@ -169,7 +169,6 @@ LONGEST_SIZE = 1 << 60
 """Beyond this size, the bounds of windows would no longer be 64-bit integers."""
 LONGEST_MONTHS: Final = 12 * 9999
 """The calendar has no more years than this."""
-WRITE_INTERVAL: Final = "write the size as INTERVAL '10 seconds'"
 _DAY_SECONDS: Final = 86_400
 
 
@@ -191,26 +190,23 @@ class WindowLengths:
             return constant_size(self._arguments[name])
         except NotConstantError as error:
             reason = str(error)
-            self._refuse(name, f"{_described(name)} {reason}" if reason == _CONSTANT else reason)
+            self._refuse(
+                name, f"{self._described(name)} {reason}" if reason == _CONSTANT else reason
+            )
 
-    def count(self, name: str) -> int:
-        """Return a number of rows."""
-        size = self.size(name)
-        if size.is_interval:
-            stream = self._definition.name
-            hint = f"for windows over time write hop({stream}, size, slide)"
-            if self._arguments.kind is WindowKind.EPOCHS:
-                hint = f"for epochs by time write epochs({stream}, INTERVAL '60 seconds')"
-            self._refuse(name, "rows are counted, so a length of time does not fit", hint)
-        return self._positive(name, self._whole(name, size.amount, "rows"))
-
-    def chunks(self, name: str) -> int:
-        """Return a number of chunks."""
-        size = self.size(name)
-        if size.is_interval:
-            hint = f"write {name} => 12 for the last 12 chunks"
-            self._refuse(name, "chunks are counted, so a length of time does not fit", hint)
-        return self._positive(name, self._whole(name, size.amount, "chunks"))
+    def count(self, name: str, of: str = "rows") -> int:
+        """Return a number of rows or of chunks, which is 1 or more."""
+        what = "a whole number" if name == of else f"a whole number of {of}"
+        reason = f"must be {what}, 1 or more"
+        try:
+            size = constant_size(self._arguments[name])
+        except NotConstantError as error:
+            size, reason = None, _CONSTANT if str(error) == _CONSTANT else reason
+        if size is None or size.is_interval or size.amount < 1 or size.amount.denominator > 1:
+            hint = _COUNTED[name if name == "keep" else self._arguments.kind]
+            hint = hint.format(stream=self._definition.name)
+            self._refuse(name, f"{self._described(name)} {reason}", hint)
+        return self._whole(name, size.amount, of)
 
     def length(self, name: str) -> int:
         """Return a length that is greater than zero."""
@@ -228,7 +224,7 @@ class WindowLengths:
             self._refuse(name, reason, "write hop(stream, INTERVAL '1 year', INTERVAL '3 months')")
         months = self._positive(name, self._whole(name, size.amount, "months"))
         if months > LONGEST_MONTHS:
-            self._refuse(name, f"{_described(name)} is too large")
+            self._refuse(name, f"{self._described(name)} is too large")
         return months
 
     def offset_in_month(self) -> int:
@@ -237,59 +233,75 @@ class WindowLengths:
         per_second = self._definition.units_per_second if self._axis is Axis.SOURCE else None
         days = FIXED_DAYS * _DAY_SECONDS * (per_second or MICROSECONDS)
         if not 0 <= offset < days:
-            reason = f"the offset of windows of months must be between 0 and {FIXED_DAYS} days"
+            windows = f"{self._arguments.kind.noun}s"
+            reason = f"the offset of {windows} of months must be between 0 and {FIXED_DAYS} days"
             hint = "write hop(stream, INTERVAL '1 year', INTERVAL '1 month') for years that "
-            self._refuse("offset", reason, hint + "begin in any month")
+            hint += "begin in any month"
+            if self._arguments.kind is WindowKind.EPOCHS:
+                hint = f"choose an offset of less than {FIXED_DAYS} days"
+            self._refuse("offset", reason, hint)
         return offset
 
     def _in_units(self, name: str) -> int:
         size = self.size(name)
         if size.is_months:
             self._refuse_months(name)
+        write_interval = f"write the {name} as INTERVAL '10 seconds'"
         if self._axis is Axis.ARRIVAL:
             if not size.is_interval:
-                self._refuse(name, "windows on arrival need a length of time", WRITE_INTERVAL)
+                reason = f"{self._arguments.kind.noun}s on arrival need a length of time"
+                self._refuse(name, reason, write_interval)
             return self._whole(name, size.amount * MICROSECONDS, "microseconds")
         stream, kind = self._definition.name, self._definition.time_type
         per_second = self._definition.units_per_second
         if per_second is None and size.is_interval:
-            hint = "write the size as a number in the unit of that column"
+            hint = f"write the {name} as a number in the unit of that column"
             self._refuse(name, f"the time of {stream} is a number, not a time", hint)
         is_number = per_second is None or type_name(kind) in {"DOUBLE", "FLOAT"}
         if not size.is_interval and not is_number:
-            self._refuse(name, f"the time of {stream} is a {type_name(kind)}", WRITE_INTERVAL)
+            self._refuse(name, f"the time of {stream} is a {type_name(kind)}", write_interval)
         return self._whole(name, size.amount * (per_second or 1), unit_name(kind))
 
     def _refuse_months(self, name: str) -> Never:
         hint = "write INTERVAL '30 days'"
         if self._arguments.kind is WindowKind.LANDMARK:
             hint += f", or group by date_trunc('month', …) over landmark({self._definition.name})"
-        self._refuse(name, f"{_described(name)} cannot be in months, which differ in length", hint)
+        self._refuse(
+            name, f"{self._described(name)} cannot be in months, which differ in length", hint
+        )
 
     def _whole(self, name: str, amount: Fraction, unit: str) -> int:
         if amount.denominator != 1:
             of_unit = f" of {unit}" if unit else ""
-            self._refuse(name, f"{_described(name)} is not a whole number{of_unit}")
+            self._refuse(name, f"{self._described(name)} is not a whole number{of_unit}")
         if abs(amount) > LONGEST_SIZE:
-            self._refuse(name, f"{_described(name)} is too large")
+            self._refuse(name, f"{self._described(name)} is too large")
         return int(amount)
 
     def _positive(self, name: str, number: int) -> int:
         if number <= 0:
-            self._refuse(name, f"{_described(name)} must be greater than zero")
+            self._refuse(name, f"{self._described(name)} must be greater than zero")
         return number
+
+    def _described(self, name: str) -> str:
+        of = "an epoch" if self._arguments.kind is WindowKind.EPOCHS else "a window"
+        return _DESCRIBED.get(name, f"the {name} of {of}")
 
     def _refuse(self, name: str, reason: str, hint: str = "") -> Never:
         self._arguments.refuse(reason, self._arguments[name], hint)
 
 
-def _described(name: str) -> str:
-    return _DESCRIBED.get(name, f"the {name} of a window")
-
-
+_COUNTED: Final = {
+    "keep": "write keep => 12 for the last 12 chunks",
+    WindowKind.EPOCHS: "write epochs({stream}, rows => 1000), or for epochs by time "
+    "epochs({stream}, INTERVAL '60 seconds')",
+    WindowKind.LATEST: "write latest({stream}, rows => 3)",
+    WindowKind.ROWS: "write rows({stream}, 1000), or for windows over time "
+    "hop({stream}, size, slide)",
+}
+"""What to write for a number of chunks, and for a number of rows."""
 _DESCRIBED: Final = {
     "gap": "the gap between sessions",
-    "length": "the length of an epoch",
     "keep": "keep",
     "rows": "rows",
     "expire_after": "expire_after",
