@@ -193,7 +193,6 @@ class WindowedEvaluation:
         def commit() -> None:
             self._walk, self._last_answer = walk, last
             self._forget()
-            self._reading.note_leads(walk)
             self._reading.resume(walk)
             self._reading.note_leads(walk)
             if is_timed:
