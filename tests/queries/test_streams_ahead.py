@@ -178,3 +178,15 @@ def test_append_reports_how_far_a_stream_is_ahead(engine: Engine, sql: str, epoc
     append(engine, "y", 30)
     pairs(query)
     assert appended.rows_ahead == appended.epochs_ahead == 0
+
+
+@pytest.mark.parametrize("sql", [BY_TIME, BAND], ids=["epochs", "interval"])
+def test_a_stream_is_read_on_when_the_other_one_falls_silent(engine: Engine, sql: str) -> None:
+    query = engine.continuous_query(sql, close_after=5)
+    for start in range(0, 80, 10):
+        append(engine, "x", start, start)
+        query.results()
+    assert query.statistics().rows_waiting > 0
+    advance(engine, 10)
+    query.results()
+    assert query.statistics().rows_waiting == 0

@@ -202,10 +202,12 @@ class _EachTime:
 class OrderedReading:
     """Reads the inputs of a query together, batch by batch."""
 
-    __slots__ = ("inputs", "passes_by_clock")
+    __slots__ = ("_read_until", "inputs", "passes_by_clock")
 
     def __init__(self, inputs: Sequence[OrderedInput]) -> None:
         self.inputs = inputs
+        self._read_until = -inf
+        """The arrival of the newest batch that was read."""
         self.passes_by_clock = all(each.silent_from() is not None for each in inputs)
         """Whether time also passes without rows."""
 
@@ -224,7 +226,9 @@ class OrderedReading:
             rows += batch.rows.num_rows
             if last is not None and rows > most_rows:
                 break
-            self._go_on(number, batch.arrival)
+            if batch.arrival >= self._read_until:  # otherwise the others are beyond its moment
+                self._go_on(number, batch.arrival)
+                self._read_until = batch.arrival
             self.inputs[number].take(batch)
             last = batch.arrival
         return last

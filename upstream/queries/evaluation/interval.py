@@ -75,7 +75,8 @@ class IntervalEvaluation:
         self._feed()  # what was read and then interrupted
         held_back = self._read(now)
         for number, each in enumerate(self._reading.inputs):
-            each.reader.is_paused = number in held_back
+            # with close_after, the silence of the others lets it be read on, without a further row
+            each.reader.is_paused = number in held_back and not self._reading.passes_by_clock
         self._leads = tuple(Lead(self._rows_ahead(i)) for i in range(len(self._reading.inputs)))
 
     def answers(self, now: float, keep: int) -> Answers:
