@@ -9,7 +9,7 @@ The answer depends on what arrived when, and never on when it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf, nextafter
 from typing import TYPE_CHECKING
 
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 class CommonProgress:
     """The progress of inputs that can be idle."""
 
-    __slots__ = ("_before", "_held_back", "_high", "_known", "_progress")
+    __slots__ = ("_before", "_high", "_known", "_progress")
 
-    def __init__(
-        self, progress: Sequence[Progress], held_back: Mapping[int, float] | None = None
-    ) -> None:
+    def __init__(self, progress: Sequence[Progress]) -> None:
         self._progress = progress
-        self._held_back = {} if held_back is None else held_back
-        """The inputs of which no more is read for now, each with the arrival of what waits first.
-        From then on they are not idle, and their rows say how far they are."""
         self._high: int | None = None
         """The greatest time that has passed for all."""
         self._known = -inf
@@ -52,11 +47,9 @@ class CommonProgress:
         moment, such as one batch for two inputs over one stream, are not behind one another.
         """
         each, idle = self._progress[number], self._progress[number].idle_from()
-        if arrival > self._known:
+        if arrival != self._known:
             self._before = self._high = self._high_at(arrival)
-            self._known = arrival
-        elif arrival < self._known:
-            self._before = self._high  # it was held back, and nothing passed without it
+            self._known = max(arrival, self._known)
         if self._before is not None and idle is not None:
             each.raise_to(self._before, since=min(idle, arrival))
 
@@ -93,12 +86,11 @@ class CommonProgress:
 
     def _passed_without_idle(self, now: float) -> int | None:
         """Return the time that has passed for all inputs that are not idle at a moment."""
-        passed, awake = [], []
-        for number, each in enumerate(self._progress):
-            waits_from, turn = self._held_back.get(number, inf), each.idle_from()
-            passed.append(each.would_pass(min(now, waits_from)))
-            if turn is None or now < turn or now >= waits_from:
-                awake.append(passed[-1])
+        passed = [each.would_pass(now) for each in self._progress]
+        turns = [each.idle_from() for each in self._progress]
+        awake = [
+            time for time, turn in zip(passed, turns, strict=True) if turn is None or now < turn
+        ]
         known = [time for time in awake or passed if time is not None]
         if len(known) < len(awake or passed):
             return None

@@ -53,7 +53,6 @@ class OrderedInput:
         "_progress",
         "_since",
         "definition",
-        "held_back_from",
         "late",
         "reader",
         "waiting",
@@ -74,9 +73,6 @@ class OrderedInput:
         """What was read and has not been used yet."""
         self.late = 0
         """How many rows arrived too late."""
-        self.held_back_from: float | None = None
-        """If no more is read for now, when the batch arrived that waits first. It is not silent
-        from then on, and goes on by its own rows."""
         self._lateness = lateness
         self._close_after = close_after
         self._since = since
@@ -120,7 +116,6 @@ class OrderedInput:
                 self._before = before
             progress.came(int(newest[-1]), newest_row, batch.arrival)
             progress.forget(int(newest[-1]))
-            self.held_back_from = None
             self.reader.take(batch.rows.num_rows)
 
     def portion(self, most_rows: int) -> tuple[Piece, list[Piece]]:
@@ -154,13 +149,11 @@ class OrderedInput:
         """Tell whether no row in time has come for `close_after`."""
         if self._close_after is None:
             return False
-        if self.held_back_from is not None and moment >= self.held_back_from:
-            return False
         return moment - self._last >= self._close_after
 
     def silent_from(self) -> float | None:
         """Return from when on it is silent if no row comes, or None."""
-        if self._close_after is None or self.held_back_from is not None:
+        if self._close_after is None:
             return None
         moment = self._last + self._close_after
         while not self.is_silent(moment):  # the sum was rounded
@@ -217,10 +210,6 @@ class OrderedReading:
         At least one batch is read, if any waits, apart from the batches of inputs that have to wait
         for others.
         """
-        for number in without:
-            each = self.inputs[number]
-            if each.held_back_from is None:
-                each.held_back_from = each.reader.first_waiting()
         rows, last = 0, None
         for number, batch in self._waiting(without):
             rows += batch.rows.num_rows

@@ -158,10 +158,9 @@ class Inputs:
     def __init__(self, inputs: Sequence[Input], *, is_common: bool = False) -> None:
         self.inputs = inputs
         self.progress = [each.progress for each in inputs]
-        self._held_back: dict[int, float] = {}
-        """The inputs of which no more is read until others have caught up, each with the arrival of
-        what waits first: until then time has passed for it."""
-        self._common = CommonProgress(self.progress, self._held_back) if is_common else None
+        self._held_back: set[int] = set()
+        """The inputs of which no more is read until others have caught up."""
+        self._common = CommonProgress(self.progress) if is_common else None
         """How far time has passed if an idle input delays nothing; otherwise each one is waited
         for."""
         self.grid = inputs[0].grid
@@ -176,11 +175,7 @@ class Inputs:
         if self._common is not None:
             time = self._common.passed(now)
             return None if time is None else self.grid.chunk_of(time)
-        waits_from = self._held_back.get
-        passed = [
-            each.passed(min(now, waits_from(number, now)))
-            for number, each in enumerate(self.progress)
-        ]
+        passed = [each.passed(now) for each in self.progress]
         known = [each for each in passed if each is not None]
         return self.grid.chunk_of(min(known)) if len(known) == len(passed) else None
 
@@ -309,10 +304,11 @@ class Reading(Inputs):
         ]
         if self._common is not None:
             waiting.sort(key=lambda each: each[1].arrival)
-        is_alone = self._epochs is None or len(self.inputs) == 1
+        # by the clock the wait is limited, and so are the rows that wait
+        is_alone = self._epochs is None or len(self.inputs) == 1 or self.passes_by_clock
         for number, entry in waiting:
             if not is_alone and number not in self._held_back and self._is_full(number, walk):
-                self._held_back[number] = entry.arrival
+                self._held_back.add(number)
                 self.inputs[number].reader.is_paused = True
             if number not in self._held_back:
                 yield number, entry

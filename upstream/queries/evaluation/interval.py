@@ -76,7 +76,7 @@ class IntervalEvaluation:
         held_back = self._read(now)
         for number, each in enumerate(self._reading.inputs):
             # with close_after, the silence of the others lets it be read on, without a further row
-            each.reader.is_paused = number in held_back and not self._reading.passes_by_clock
+            each.reader.is_paused = number in held_back
         self._leads = tuple(Lead(self._rows_ahead(i)) for i in range(len(self._reading.inputs)))
 
     def answers(self, now: float, keep: int) -> Answers:
@@ -176,8 +176,11 @@ class IntervalEvaluation:
                 self._join.evict(number, max(min(known), -FOREVER))  # no time is before that
 
     def _too_far_ahead(self) -> frozenset[int]:
-        """Return the inputs of which no more is read until the others have caught up."""
-        if self._join.held_rows < MOST_AHEAD:
+        """Return the inputs of which no more is read until the others have caught up.
+
+        By the clock the wait is limited, and so are the rows that wait.
+        """
+        if self._join.held_rows < MOST_AHEAD or self._reading.passes_by_clock:
             return frozenset()
         inputs = range(len(self._reading.inputs))
         return frozenset(i for i in inputs if self._rows_ahead(i) >= MOST_AHEAD)
