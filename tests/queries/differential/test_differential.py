@@ -22,7 +22,7 @@ from .grammar import Grammar
 from .reference import Reference
 from .side_by_side import Comparison, Sides
 
-CASES = int(os.environ.get("QUERY_CASES", "120"))
+CASES = int(os.environ.get("QUERY_CASES", "120" if os.environ.get("CI") else "60"))
 PARTS = 8  # which run beside one another
 
 

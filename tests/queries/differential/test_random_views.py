@@ -27,7 +27,7 @@ from .feeds import DEFINITIONS, LISTED, STREAMS, Append, Feed, Poll
 from .grammar import Grammar, Query
 from .reference import Answer, Reference
 
-CASES = int(os.environ.get("QUERY_CASES", "30"))
+CASES = int(os.environ.get("QUERY_CASES", "30" if os.environ.get("CI") else "15"))
 PARTS = 4  # which run beside one another
 REFUSALS = (UnboundedQueryError, StatementError)
 LEAST_TAKEN = 0.5

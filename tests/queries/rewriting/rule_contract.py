@@ -20,6 +20,7 @@ from .fixture_files import fixtures, new_duck, windows_of
 from .random_steps import SCHEMAS, STEPS
 
 _EXAMPLES = os.environ.get("RULE_EXAMPLES")
+_FEW = 3 if os.environ.get("CI") else 2
 
 
 def is_bounded(split: SplitQuery) -> bool:
@@ -58,7 +59,7 @@ class RuleContract:
 
     def test_queries_in_parts_give_what_they_give_whole(self) -> None:
         @settings(
-            max_examples=int(_EXAMPLES or 3),
+            max_examples=int(_EXAMPLES or _FEW),
             deadline=None,
             derandomize=not _EXAMPLES,
             phases=[Phase.generate],  # smaller examples are not worth the minutes

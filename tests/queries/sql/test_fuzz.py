@@ -40,6 +40,8 @@ WORDS = sorted({word for text in STATEMENTS for word in text.split()} | {"(", ")
 SIGNS = [*"()[]{},;:.'\"$?*/-+=<>|&!@#%^~`\\ \n\t", "--", "/*", "*/", "::", "=>", ":=", "e'", "0x"]
 STRANGE = ["\x00", "\ud800", "\udfff", "\u202e", "🙂", "ß", "\x1b", "\ufeff", "\u2028", "٣", "ﬀ"]
 
+FEW = settings().max_examples
+
 
 def assert_statement_or_error(text: str, duck: Duck) -> None:
     for read in (parse, lambda text, duck: read_query(text, STREAMS, duck)):
@@ -65,26 +67,26 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 @given(mutated())
-@settings(max_examples=500, deadline=2_000)
+@settings(max_examples=min(500, 15 * FEW), deadline=2_000)
 def test_a_damaged_statement_is_a_statement_or_an_error(duck: Duck, text: str) -> None:
     assert_statement_or_error(text, duck)
 
 
 @given(st.lists(st.sampled_from([*WORDS, *SIGNS, *STRANGE]), max_size=40))
-@settings(max_examples=300, deadline=2_000)
+@settings(max_examples=min(300, 10 * FEW), deadline=2_000)
 def test_a_soup_of_tokens_is_a_statement_or_an_error(duck: Duck, tokens: list[str]) -> None:
     assert_statement_or_error(" ".join(tokens), duck)
     assert_statement_or_error("SELECT " + "".join(tokens), duck)
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=2_000)
+@settings(max_examples=min(200, 8 * FEW), deadline=2_000)
 def test_any_text_is_a_statement_or_an_error(duck: Duck, text: str) -> None:
     assert_statement_or_error(text, duck)
 
 
 @given(mutated())
-@settings(max_examples=200, deadline=2_000)
+@settings(max_examples=min(200, 8 * FEW), deadline=2_000)
 def test_the_key_of_a_damaged_query_is_found_or_not(duck: Duck, text: str) -> None:
     try:
         check_key(read_query(text, STREAMS), STREAMS, "update", duck)
