@@ -14,7 +14,7 @@ from upstream.engine import Engine
 from upstream.errors import QueryError
 from upstream.queries.choices import Semantics
 from upstream.queries.continuous_query import ContinuousQuery
-from upstream.queries.evaluation import chunk_partials, windowed
+from upstream.queries.evaluation import chunk_partials, window_planning
 from upstream.queries.evaluation.chosen_way import Portions
 from upstream.queries.results.backlog import Result
 
@@ -74,7 +74,7 @@ class Sides:
         with (
             patch.object(chunk_partials, "_SHORT", 6),
             patch.object(chunk_partials, "_TOGETHER", 12),
-            patch.object(windowed, "Portions", SmallPortions),
+            patch.object(window_planning, "Portions", SmallPortions),
         ):
             return self._compare(case)
 
