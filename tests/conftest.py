@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A shared machine is slow at times, which says nothing about the code.
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-settings.register_profile("default", _patient, max_examples=12)
+settings.register_profile("default", _patient, max_examples=10)
 settings.register_profile(
     "ci", _patient, max_examples=100, derandomize=True, database=None, print_blob=True
 )

@@ -23,7 +23,7 @@ from upstream.queries.choices import Choices, Emit, Semantics, Way
 from .epoch_cases import KINDS, NAMES, STREAMS, Case, Event, random_case
 from .epoch_model import TICK, EpochModel
 
-CASES = int(os.environ.get("EPOCH_CASES", "120" if os.environ.get("CI") else "40"))
+CASES = int(os.environ.get("EPOCH_CASES", "120" if os.environ.get("CI") else "20"))
 PARTS = 4  # which run beside one another
 SECONDS = 40.0
 """So far the model looks into the future."""

@@ -29,7 +29,7 @@ from .epoch_cases import KINDS, NAMES, STREAMS, Case, Event, random_case
 from .epoch_model import Row
 from .sinks import QuickDisk
 
-CASES = int(os.environ.get("EPOCH_CASES", "120" if os.environ.get("CI") else "30"))
+CASES = int(os.environ.get("EPOCH_CASES", "120" if os.environ.get("CI") else "8"))
 PARTS = 4  # which run beside one another
 MOST_RESTARTS = 5
 WAYS: tuple[Way, ...] = ("increments", "whole", "measured")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from .view_truth import LATEST, STREAMS, Append, Truth, random_step
 
 STEPS = 20
-EXAMPLES = settings.default.max_examples // 20 if settings.default else 5
+EXAMPLES = max(1, settings().max_examples // 20)
 BY_K = "SELECT k, sum(x) AS s, count(*) AS n FROM trades GROUP BY k"
 RATED = "SELECT k, sum(x * rate) AS s FROM trades JOIN rates USING (k) GROUP BY k"
 BEST = (
