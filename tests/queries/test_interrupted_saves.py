@@ -19,7 +19,7 @@ from upstream import Engine
 
 from .saving import VIEWS, answer, feed, lent, made, saved
 
-PLACES = int(os.environ.get("INTERRUPTED_LINES", "4"))
+PLACES = int(os.environ.get("INTERRUPTED_LINES", "4" if os.environ.get("CI") else "2"))
 """At about how many moments each action is interrupted once."""
 FILES = tuple(
     f"{FOLDER}/queries/{name}"

@@ -17,7 +17,7 @@ import pytest
 from tests.interrupted import FOLDER, Interrupter, Moment, respect_held_interrupts
 from upstream import Engine, ManualClock
 
-PLACES = int(os.environ.get("INTERRUPTED_LINES", "4"))
+PLACES = int(os.environ.get("INTERRUPTED_LINES", "4" if os.environ.get("CI") else "2"))
 """At about how many moments each action is interrupted once."""
 FILES = tuple(
     f"{FOLDER}/queries/{name}"

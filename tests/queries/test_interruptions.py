@@ -100,7 +100,7 @@ WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "who
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 SLIDES = {"extremes": 5, "join": 5, "session": 2}
 """How many slides a query needs for all its lines to be reached, where four are not enough."""
-LINES = int(os.environ.get("INTERRUPTED_LINES", "3"))
+LINES = int(os.environ.get("INTERRUPTED_LINES", "3" if os.environ.get("CI") else "2"))
 """At how many places, at their last time, a query is interrupted once; in `make differ` more."""
 TIMES = range(1, 6 if LINES >= 100 else 3 if os.environ.get("CI") else 2)
 """For which times each place is reached when the query is interrupted there, one after another."""

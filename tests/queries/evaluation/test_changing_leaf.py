@@ -384,7 +384,7 @@ def test_a_wide_sum_is_exact_beyond_64_bits(engine: Engine) -> None:
 
 # Interruptions
 
-PLACES = 2 * int(os.environ.get("INTERRUPTED_LINES", "4"))
+PLACES = 2 * int(os.environ.get("INTERRUPTED_LINES", "4" if os.environ.get("CI") else "2"))
 """At about how many moments a view is interrupted once."""
 FILES = tuple(
     f"{FOLDER}/queries/{name}"

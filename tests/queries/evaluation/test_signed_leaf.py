@@ -269,7 +269,7 @@ def test_the_rows_that_fail_are_counted(rows: list[tuple[str, int]]) -> None:
 
 # Interruptions
 
-PLACES = 2 * int(os.environ.get("INTERRUPTED_LINES", "4"))
+PLACES = 2 * int(os.environ.get("INTERRUPTED_LINES", "4" if os.environ.get("CI") else "2"))
 """At about how many moments a view is interrupted once."""
 FILES = tuple(
     f"{FOLDER}/queries/{name}"
