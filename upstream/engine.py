@@ -234,8 +234,8 @@ class Engine:
 
         Standing queries read the rows when they are asked for results; views and epochs also when
         thousands wait and no thread evaluates. Any thread may append, even while another thread
-        evaluates a query, and does not wait for it. If millions of rows wait
-        because an evaluation takes too long, StreamFullError is raised and no row is accepted.
+        evaluates a query, and does not wait for it. If millions of rows wait because an evaluation
+        takes too long, StreamFullError is raised and no row is accepted.
 
         The number that is returned also says how far the stream is ahead of those that queries join
         it with: `rows_ahead` of its rows wait for them, and it is `epochs_ahead` of the epoch that

@@ -153,12 +153,7 @@ class OrderedInput:
 
     def silent_from(self) -> float | None:
         """Return from when on it is silent if no row comes, or None."""
-        if self._close_after is None:
-            return None
-        moment = self._last + self._close_after
-        while not self.is_silent(moment):  # the sum was rounded
-            moment = nextafter(moment, inf)
-        return moment
+        return self._progress.idle_from()
 
     def reaches_at(self, time: int) -> float | None:
         """Return from when on `reached_before` is at least this time if no row comes, or None."""

@@ -201,10 +201,6 @@ class Inputs:
             if len(each.closings) > _CLOSINGS:
                 each.forget(self.grid.start_of(passed))
 
-    def late_rows(self) -> int:
-        """Return how many rows arrived too late."""
-        return sum(each.late for each in self.inputs)
-
 
 class Marks(Protocol):
     """What is noted of the rows of epochs."""

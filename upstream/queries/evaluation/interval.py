@@ -75,7 +75,6 @@ class IntervalEvaluation:
         self._feed()  # what was read and then interrupted
         held_back = self._read(now)
         for number, each in enumerate(self._reading.inputs):
-            # with close_after, the silence of the others lets it be read on, without a further row
             each.reader.is_paused = number in held_back
         self._leads = tuple(Lead(self._rows_ahead(i)) for i in range(len(self._reading.inputs)))
 
