@@ -88,6 +88,16 @@ class Interrupter:
         self._error = error
         self._files = files
 
+    def until_done(self, act: Callable[[], object]) -> None:
+        """Repeat an action, which may be interrupted, until it ends."""
+        while True:
+            try:
+                with self.watching():
+                    act()
+                break
+            except KeyboardInterrupt:
+                continue
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look at what the block executes."""

@@ -91,17 +91,15 @@ def run(name: str, interrupter: Interrupter, patch: pytest.MonkeyPatch) -> list[
         )
         respect_held_interrupts(held)
         answers: list[object] = []
+
+        def evaluate_and_ask() -> None:
+            query.evaluate()
+            query.ask()
+
         for step in range(7):
             feed(engine, step)
             clock.advance(1)
-            while True:
-                try:
-                    with interrupter.watching():
-                        query.evaluate()
-                        query.ask()
-                    break
-                except KeyboardInterrupt:
-                    continue
+            interrupter.until_done(evaluate_and_ask)
             answers += told(query)
         counts = query.statistics()
         assert counts.is_balanced

@@ -57,13 +57,7 @@ def feed(engine: Engine, query: ContinuousQuery, end: int, interrupter: Interrup
         for stream in sorted(query.streams):
             if rows := ROWS[max(place, positions[stream]) : place + 4]:
                 append(engine, stream, *rows)
-        while True:
-            try:
-                with interrupter.watching():
-                    query.evaluate()
-                break
-            except KeyboardInterrupt:
-                continue
+        interrupter.until_done(query.evaluate)
 
 
 def kill(engine: Engine) -> None:

@@ -40,13 +40,7 @@ def run(name: str, directory: Path, interrupter: Interrupter) -> dict[str, objec
             # No key comes twice in a row, so that news of a key that were given are seen again.
             append(engine, "bids", *[(t, t % 7, "abcd"[slide]) for t in times])
             clock.advance(1)
-            while True:
-                try:
-                    with interrupter.watching():
-                        query.evaluate()
-                    break
-                except KeyboardInterrupt:
-                    continue
+            interrupter.until_done(query.evaluate)
             assert query.committed == query.consumed == sink.committed
         counts = query.statistics()
         assert counts.is_balanced

@@ -139,18 +139,16 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         ]
         respect_held_interrupts(held)
         answers: list[object] = []
+
+        def evaluate_and_ask() -> None:
+            query.evaluate()
+            if name not in ROW_WISE:
+                query.ask()
+
         for slide in range(SLIDES.get(name, 4)):
             feed(engine, name, slide)
             clock.advance(1)
-            while True:
-                try:
-                    with interrupter.watching():
-                        query.evaluate()
-                        if name not in ROW_WISE:
-                            query.ask()
-                    break
-                except KeyboardInterrupt:
-                    continue
+            interrupter.until_done(evaluate_and_ask)
             answers += told(query)
             for other in others[: 1 + slide]:  # one of them lags behind
                 answers += told(other)
